@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where objects behind MPI handles live: memory that is reused and stays mapped while the process is open,
-/// so that a stale or forged handle can be recognised without touching memory that is not there.
+/// Memory for the objects behind MPI handles. It is reused and stays mapped while the process is
+/// open. So a stale or forged handle can be recognised without touching memory that is not there.
 ///
-/// A handle is the object's address. contains() answers whether an address can be one of this arena;
-/// whether the object there is alive, the object itself says (Object::kind).
+/// A handle is the object's address. contains() returns whether an address can be one of this
+/// arena. The object itself says whether it is alive (Object::kind).
 ///
-/// Growth         in chunks, each twice the one before, so that address space follows what is used and a
-///                directory of few entries is enough; a chunk becomes memory in steps. Objects never move.
-///                Where a chunk does not fit into the address space any more, a smaller one may.
-/// One chunk      is enough for an arena whose objects data paths look up: in_first() is then all of
-///                contains(), one comparison.
-/// Numbers        say where an object is, for as long. They count objects, or they are the lower halves of
-///                addresses, which then differ from each other, and from constants (`first_number`).
-/// Thread safety  every call from any thread, but for trim(): no other thread then uses an object of the
-///                arena or asks for one by address. take() and give() take a lock: callers on the data path
-///                keep a list of their own (core/thread.hpp) and come here in batches.
-/// Errors         take() answers nullptr when there is no memory, or the arena is full (`most` objects).
+/// Growth         in chunks, each twice the one before. So the address space follows the use, and a
+///                directory of few entries is enough. A chunk becomes memory in steps. Objects
+///                never move. If a chunk no longer fits into the address space, a smaller one may.
+/// One chunk      is enough for an arena whose objects data paths look up. in_first() is then all
+///                of contains(): one comparison.
+/// Numbers        say where an object is, as long as its memory stays mapped. They count objects,
+///                or they are the lower halves of addresses. Lower halves differ from each other,
+///                and from constants (`first_number`).
+/// Thread safety  every call from any thread, except trim(): meanwhile no other thread uses an
+///                object of the arena or asks for one by address. take() and give() take a lock.
+///                Callers on the data path keep lists of their own (core/thread.hpp) and exchange
+///                batches with the arena.
+/// Errors         take() returns nullptr if there is no memory, or if the arena is full (`most`
+///                objects).
 
 #include <algorithm>
 #include <array>
@@ -39,7 +42,7 @@ inline constexpr std::size_t large_chunk = std::size_t{1} << 20;
 inline constexpr std::size_t whole = ~std::size_t{0};
 
 enum class Numbers : bool { counted, lower_halves };
-inline constexpr std::uint32_t first_number = 4096;  ///< predefined handles are below
+inline constexpr std::uint32_t first_number = 4096;  ///< predefined handles are smaller
 
 inline std::uint32_t lower_half(const void* address) noexcept {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
@@ -49,7 +52,7 @@ inline std::uint32_t lower_half(const void* address) noexcept {
 template <class T>
 class Arena {
 public:
-    /// `first_chunk`: bytes of the first chunk; `whole`: all fits into it.
+    /// `first_chunk`: bytes of the first chunk. `whole`: everything fits into it.
     explicit Arena(std::size_t most, std::size_t first_chunk = small_chunk,
                    Numbers numbers = Numbers::counted)
         : most_(most),
@@ -66,7 +69,7 @@ public:
     bool contains(const void* address) const noexcept {
         return in_first(address) || in_later(address);
     }
-    /// The two halves of contains().
+    /// Return the two parts of contains().
     [[gnu::always_inline]] bool in_first(const void* address) const noexcept {
         return chunks_[0].holds(address);
     }
@@ -77,10 +80,10 @@ public:
         return false;
     }
 
-    /// Before the first take(): no object's address has the lower half of this one's.
+    /// Called before the first take(). No object's address then has the lower half of this one's.
     void leave_out(const void* address) noexcept { left_out_ = lower_half(address); }
 
-    /// Numbers for objects, and back.
+    /// Returns the number of an object; numbered() returns the object.
     std::uint32_t number_of(const T* object) const noexcept {
         if (numbers_ == Numbers::lower_halves) return lower_half(object);
         const Chunk& chunk = chunks_[chunk_of(object)];
@@ -88,20 +91,22 @@ public:
             static_cast<std::uint32_t>(chunk.begin +
                                        static_cast<std::size_t>(object - chunk.first()));
     }
-    /// nullptr if there is none with that number. Without trim() those that are counted have no gaps.
+    /// Returns nullptr if no object has that number. Without trim(), counted numbers have no gaps.
     T* numbered(std::uint32_t number) const noexcept {
         if (numbers_ == Numbers::lower_halves) return with_lower_half(number);
         return number < first_number ? nullptr : at_place(number - first_number);
     }
-    /// Free or not, from 0 on, to look at all of them; nullptr: there is none at that place, nor, without trim(),
-    /// behind it.
+    /// Returns the object at a place, free or not. Places count from 0, to visit all objects.
+    /// Returns nullptr if there is no object at that place; without trim() there is none behind it
+    /// either.
     T* at_place(std::size_t place) const noexcept {
         for (std::size_t i = listed_.load(acquire); i-- > 0;)  // A1
             if (place >= chunks_[i].begin) return chunks_[i].at(place - chunks_[i].begin);
         return nullptr;
     }
 
-    /// A list of up to `count` free or new objects, linked by next; nullptr if there are none.
+    /// Returns a list of up to `count` free or new objects, linked by next; nullptr if there are
+    /// none.
     T* take(std::size_t count = 1) noexcept {
         std::lock_guard guard(mutex_);
         T* list = nullptr;
@@ -124,7 +129,7 @@ public:
         }
     }
 
-    /// Gives the memory of chunks back of which no object is taken.
+    /// Gives back the memory of chunks of which no object is taken.
     void trim() noexcept {
         std::lock_guard guard(mutex_);
         std::array<std::size_t, most_chunks> free{};
@@ -144,7 +149,7 @@ public:
         filling_ = 0;
     }
 
-    /// Bytes of address space.
+    /// Returns the bytes of reserved address space.
     std::size_t reserved() const noexcept {
         std::size_t bytes = 0;
         for (std::size_t i = 0; i < listed_.load(acquire); ++i) bytes += chunks_[i].memory.bytes();
@@ -158,8 +163,8 @@ private:
         platform::Mapping memory;
         std::atomic<std::size_t> used_bytes{0};  ///< of objects that have been made
         std::size_t begin = 0;                   ///< number of the first object
-        std::size_t count = 0;                   ///< objects that there are addresses for
-        std::size_t open_bytes = 0;              ///< that are memory
+        std::size_t count = 0;                   ///< objects that have addresses
+        std::size_t open_bytes = 0;              ///< bytes that are memory
 
         T* first() const noexcept { return static_cast<T*>(memory.address()); }
         std::size_t used() const noexcept { return used_bytes.load(relaxed) / sizeof(T); }
@@ -173,7 +178,7 @@ private:
             return index < made ? first() + index : nullptr;
         }
         bool full() const noexcept { return used() == count; }
-        /// Of the addresses; the last one's is not below the first one's.
+        /// Lower half of the first address. The last address's half is not below it.
         std::uint32_t first_half() const noexcept { return lower_half(memory.address()); }
         std::uint32_t last_half() const noexcept {
             return first_half() + static_cast<std::uint32_t>(memory.bytes() - 1);
@@ -196,7 +201,7 @@ private:
         void destroy() noexcept {
             if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_n(first(), used());
         }
-        /// Without objects, and without pages.
+        /// Destroys the objects and drops the pages.
         void empty() noexcept {
             if (used() == 0) return;
             destroy();
@@ -218,7 +223,7 @@ private:
         return nullptr;
     }
 
-    /// Of an object of this arena.
+    /// Returns the chunk of an object of this arena.
     std::size_t chunk_of(const T* object) const noexcept {
         std::size_t i = 0;
         while (!chunks_[i].holds(object)) ++i;
@@ -239,7 +244,7 @@ private:
             if (!chunks_[filling_].full()) return chunks_[filling_].make();
         }
     }
-    /// Another chunk, at the end of the directory.
+    /// Adds a chunk at the end of the directory.
     bool grow() noexcept {
         const std::size_t listed = listed_.load(relaxed);
         if (listed == most_chunks) return false;
@@ -261,7 +266,8 @@ private:
         return true;
     }
 
-    /// Addresses for a chunk. Those with wrong lower halves are held until the kernel has given others.
+    /// Reserves addresses for a chunk. Those with wrong lower halves are held until the kernel has
+    /// given others.
     platform::Mapping reserve(std::size_t bytes) const noexcept {
         constexpr std::size_t tries = 8;
         std::array<platform::Mapping, tries> held;

@@ -105,7 +105,7 @@ TEST(Arena, gives_chunks_back_that_nobody_uses) {
     EXPECT_EQ(kept->text, "a text that is too long to lie in the object itself");
     EXPECT_FALSE(arena.contains(all.front()));
     EXPECT_FALSE(arena.contains(all.back()));
-    // Everything but the one is there to be taken again, once.
+    // Everything but the kept object can be taken again, once.
     all = take_all(arena);
     EXPECT_EQ(all.size(), most - 1);
     std::sort(all.begin(), all.end());
@@ -124,7 +124,7 @@ TEST(Arena, an_arena_that_nobody_uses_keeps_its_first_chunk) {
     EXPECT_EQ(take_all(arena).size(), most);
 }
 
-/// Runs `body` in a process that may have so many bytes of address space more than it has.
+/// Runs `body` in a process that may add so many bytes of address space.
 int with_address_space(std::size_t more, int (*body)()) {
     const pid_t child = fork();
     if (child == 0) {

@@ -49,7 +49,7 @@ BlockPool::~BlockPool() {
     }
 }
 
-/// When there is no open batch.
+/// Takes a block if there is no open batch.
 std::byte* BlockPool::take_more(std::size_t size, BlockDepot& depot) noexcept {
     Kept& kept = kept_[size];
     Block* batch = std::exchange(kept.full, nullptr);
@@ -60,7 +60,7 @@ std::byte* BlockPool::take_more(std::size_t size, BlockDepot& depot) noexcept {
     return reinterpret_cast<std::byte*>(batch);
 }
 
-/// The open batch has become a whole one.
+/// Closes the open batch, which has become a whole one.
 void BlockPool::close_batch(std::size_t size, BlockDepot& depot) noexcept {
     Kept& kept = kept_[size];
     if (kept.full != nullptr) depot.give(size, kept.full);

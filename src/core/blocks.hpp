@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Memory for payloads that wait for their receives: blocks of a few sizes, some of which each thread keeps.
+/// Memory for payloads that wait for their receives: blocks of a few sizes. Each thread keeps some.
 ///
-/// Sizes          powers of two from 64 bytes to 8 KiB. What is larger comes from malloc, and goes back there.
-/// Blocks         come from malloc, too, and may be given back by another thread than the one that took them. For
-///                each size a thread keeps up to two batches; it exchanges whole batches with the depot of the
-///                process, which frees those that are too many.
+/// Sizes          powers of two from 64 bytes to 8 KiB. Larger memory comes from malloc and goes
+///                back there.
+/// Blocks         come from malloc, too. A thread may give back blocks that another thread took.
+///                For each size a thread keeps up to two batches. It exchanges whole batches with
+///                the depot of the process, which frees surplus batches.
 /// Thread safety  BlockPool: one thread at a time; BlockDepot: any thread.
-/// Errors         take() answers nullptr when there is no memory.
+/// Errors         take() returns nullptr if there is no memory.
 
 #include <array>
 #include <bit>
@@ -22,22 +23,22 @@ inline constexpr std::size_t block_sizes = 8;
 inline constexpr std::size_t smallest_block = 64;
 inline constexpr std::size_t largest_block = smallest_block << (block_sizes - 1);
 
-/// Which size serves so many bytes, at least one; block_sizes or more: none does.
+/// Returns the size that holds `bytes`, at least one. Returns block_sizes or more if none does.
 constexpr std::size_t block_size_for(std::size_t bytes) noexcept {
     return static_cast<std::size_t>(std::bit_width((bytes - 1) / smallest_block));
 }
-/// The memory that take() takes for them.
+/// Returns the bytes of memory that take() takes for them.
 constexpr std::size_t block_bytes(std::size_t bytes) noexcept {
     return bytes > largest_block ? bytes : smallest_block << block_size_for(bytes);
 }
 
 /// A free block.
 struct Block {
-    Block* next;        ///< in its batch
-    Block* next_batch;  ///< of the first block of a batch in the depot
+    Block* next;        ///< the next one in its batch
+    Block* next_batch;  ///< used in the first block of a batch in the depot
 };
 
-/// Blocks in a batch: 8 KiB of them, or one.
+/// Returns the blocks in a batch: 8 KiB of them, or one.
 constexpr std::size_t batch_of(std::size_t size) noexcept {
     return std::size_t{1} << (block_sizes - 1 - size);
 }
@@ -49,14 +50,14 @@ public:
     BlockDepot& operator=(const BlockDepot&) = delete;
     ~BlockDepot() { empty(); }
 
-    /// A whole batch; nullptr: there is none.
+    /// Returns a whole batch, or nullptr if there is none.
     Block* take(std::size_t size) noexcept;
     void give(std::size_t size, Block* batch) noexcept;
-    /// Frees all.
+    /// Frees all batches.
     void empty() noexcept;
 
 private:
-    static constexpr std::size_t most_batches = 128;  ///< of one size: a mebibyte
+    static constexpr std::size_t most_batches = 128;  ///< for each size: a mebibyte
 
     struct alignas(64) Batches {
         sync::Mutex lock;
@@ -73,7 +74,7 @@ public:
     BlockPool& operator=(const BlockPool&) = delete;
     ~BlockPool();
 
-    /// Memory for `bytes`, at least one.
+    /// Returns memory for `bytes`, at least one.
     std::byte* take(std::size_t bytes, BlockDepot& depot) noexcept {
         if (bytes > largest_block) [[unlikely]]
             return take_large(bytes);
@@ -86,7 +87,7 @@ public:
         kept.open = block->next;
         return reinterpret_cast<std::byte*>(block);
     }
-    /// `bytes`: as for take().
+    /// Takes back memory. `bytes` is as in take().
     void give(std::byte* memory, std::size_t bytes, BlockDepot& depot) noexcept {
         if (bytes > largest_block) [[unlikely]]
             return give_large(memory);
@@ -102,7 +103,7 @@ public:
     void drain(BlockDepot& depot) noexcept;
 
 private:
-    /// Of one size: a batch that is being filled or emptied, and perhaps a full one.
+    /// For one size: a batch that is being filled or emptied, and perhaps a full one.
     struct Kept {
         Block* open = nullptr;
         Block* full = nullptr;

@@ -67,7 +67,7 @@ TEST(Blocks, what_one_thread_gives_back_another_takes_again) {
         for (std::byte* memory : taken) giving.give(memory, bytes, depot);
         seen.insert(taken.begin(), taken.end());
     }
-    // What the giving thread keeps is all that cannot come back.
+    // Only the blocks that the giving thread keeps cannot come back.
     EXPECT_LE(seen.size(), at_once + 3 * batch_of(block_size_for(bytes)));
 }
 

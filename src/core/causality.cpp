@@ -6,7 +6,7 @@
 namespace heddle::core::causality {
 namespace {
 
-/// Its address stands for all other processes.
+/// The address of this variable stands for all other processes.
 char other_processes;
 
 }  // namespace
@@ -17,7 +17,7 @@ void after_other_processes() noexcept { after(&other_processes); }
 void posted(Request& receive) noexcept {
     receive.peer = elsewhere;
     before(&receive);
-    before_other_processes();  // one of them may learn of it, by a synchronous send
+    before_other_processes();  // another process may learn of it, by a synchronous send
 }
 
 void matched(Request& receive, const Request& send, bool synchronous) noexcept {

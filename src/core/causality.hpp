@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The order that messages make between threads of this process, as a race detector that watches the program is
-/// told of it (platform/sanitizers.hpp). Where there is none, nobody comes by here but for a test of one pointer
-/// off the short ways, which are closed where there is one, as recipes of the laboratory close them.
+/// The order that messages make between threads of this process. A race detector that watches the
+/// program is told of it (platform/sanitizers.hpp). Without a detector this code costs one test of
+/// a pointer, off the fast paths. With one the fast paths are closed, as recipes of the laboratory
+/// close them.
 ///
-/// Within the process   exactly what happened: a send comes before the completion of its receive, and a
-///                      receive before the completion of the synchronous send that it matched.
-/// Through others       a message to another process comes before all that comes from another process later.
-///                      One may answer the other on any communicator, by a chain of processes that nobody here
-///                      sees, so that less would call programs wrong that are right. A race is missed where its
-///                      threads send and receive just in between.
+/// Within the process   exactly what happened. A send comes before the completion of its receive. A
+///                      receive comes before the completion of the synchronous send that it
+///                      matched.
+/// Through others       a message to another process comes before all messages that come from
+///                      another process later. The other process may answer on any communicator, by
+///                      a chain of processes that this process cannot see. A weaker order would
+///                      report races in correct programs. A race is missed if its threads send and
+///                      receive just in between.
 ///
 /// Thread safety        every function from any thread.
 
@@ -18,24 +21,25 @@
 
 namespace heddle::core::causality {
 
-/// `operation` stands for a request or whatever else it is that threads share.
+/// Say that this thread comes before, or after, `operation`: a request or another shared thing.
 inline void before(const void* operation) noexcept {
     if (platform::races_are_sought()) __tsan_release(const_cast<void*>(operation));
 }
 inline void after(const void* operation) noexcept {
     if (platform::races_are_sought()) __tsan_acquire(const_cast<void*>(operation));
 }
-/// The same for what other processes may have to do with it.
+/// Do the same for everything that other processes may have to do with it.
 void before_other_processes() noexcept;
 void after_other_processes() noexcept;
 
-/// A receive is posted. `peer` of a receive says where its message comes from; from elsewhere until it is known.
+/// Tells that a receive is posted. Its `peer` is the process that its message comes from,
+/// `elsewhere` until that is known.
 inline constexpr std::int32_t elsewhere = -1;
 void posted(Request& receive) noexcept;
-/// It gets a message that `send` brought, of this process.
+/// Tells that the receive gets a message that `send` of this process brought.
 void matched(Request& receive, const Request& send, bool synchronous) noexcept;
 
-/// The thread has found the operation complete.
+/// Tells that the thread has found the operation complete.
 void found_complete(const Request& request) noexcept;
 
 }  // namespace heddle::core::causality

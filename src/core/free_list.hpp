@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Free objects of an arena that one thread keeps, so that it comes to the arena, and its lock, in batches only.
+/// Free objects of an arena that one thread keeps. The thread comes to the arena, and its lock,
+/// only in batches.
 ///
-/// Thread safety  one thread at a time. An object may be given back to another thread's list than it was
-///                taken from.
+/// Thread safety  one thread at a time. An object may be given to the list of another thread than
+///                it was taken from.
 
 #include <cstddef>
 #include <utility>
@@ -15,7 +16,7 @@ namespace heddle::core {
 template <class T>
 class FreeList {
 public:
-    /// nullptr when memory has run out.
+    /// Returns nullptr if memory has run out.
     T* take(Arena<T>& arena) noexcept {
         if (free_ == nullptr) [[unlikely]]
             refill(arena);
@@ -32,7 +33,7 @@ public:
         if (++count_ > most) [[unlikely]]
             spill(arena);
     }
-    /// Gives all of them back.
+    /// Gives all objects back.
     void drain(Arena<T>& arena) noexcept {
         arena.give(std::exchange(free_, nullptr));
         count_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What every object behind an MPI handle begins with: what it is, and how many still need it.
+/// The head of every object behind an MPI handle: its kind, and how many holders need it.
 
 #include <atomic>
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace heddle::core {
 
-/// What an object is while it lives. The values are unlikely by chance, so that memory that is no
-/// object is not taken for one.
+/// Kind of an object while it lives. The values are unlikely by chance, so that other memory is not
+/// taken for an object.
 enum class Kind : std::uint32_t {
     none = 0,
     communicator = 0x68436f6d,
@@ -32,29 +32,30 @@ struct Object {
     std::atomic<std::uint32_t> references{0};
 
     bool is(Kind what) const noexcept { return kind.load(relaxed) == what; }
-    /// A new holder; the caller is one already.
+    /// Adds a holder. The caller is one already.
     void retain() noexcept { references.fetch_add(1, relaxed); }
-    /// True for the last holder, who then destroys the object.
+    /// Returns true for the last holder, which then destroys the object.
     [[nodiscard]] bool release_reference() noexcept {
-        // Release for what this holder did with it, acquire for what the others did.
+        // Release: the other holders see what this one did. Acquire: this one sees what they did.
         return references.fetch_sub(1, acq_rel) == 1;
     }
 };
 
-/// An object that the library may need longer than the program's handles name it, and that handles may
-/// name again later: a group of a communicator, an error handler in force. Each handle is a reference.
+/// An object that the library may need longer than handles of the program name it. Handles may name
+/// it again later: a group of a communicator, an error handler in force. Each handle is a
+/// reference.
 struct Handed : Object {
     std::atomic<std::uint32_t> handles{0};
 
     bool has_handles() const noexcept { return handles.load(relaxed) != 0; }
-    /// One more handle, for the program.
+    /// Adds a handle for the program.
     void hand_out() noexcept {
         retain();
         handles.fetch_add(1, relaxed);
     }
-    /// The reference that the caller has becomes that of a handle.
+    /// Makes the caller's reference that of a handle.
     void become_handle() noexcept { handles.fetch_add(1, relaxed); }
-    /// A handle has been freed: its reference is the caller's.
+    /// Makes the reference of a handle, which has been freed, the caller's.
     void take_handle() noexcept { handles.fetch_sub(1, relaxed); }
 };
 

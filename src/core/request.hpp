@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A request: one operation on its way, two cache lines.
+/// A request: one operation in progress, two cache lines.
 ///
-/// Life           taken from the pool of the thread that starts the operation, posted, completed by
-///                whichever thread makes progress, and freed by the thread that waits for it.
+/// Life           taken from the pool of the thread that starts the operation, then posted. The
+///                thread that makes progress completes it; the thread that waits for it frees it.
 /// Completion     everything that the waiter reads is written before `done` is stored with release
-///                (R1); then `waiter` is read, and signalled if there is one. A waiter that wants
+///                (R1). Then `waiter` is read, and signalled if there is one. A waiter that wants
 ///                to sleep stores its slot, passes a heavy fence, and looks at `done` again
 ///                (progress/wait.hpp). No lock is involved.
-/// Memory         never unmapped: the completer may read `waiter` after the owner has freed the
-///                request and even used it again; a signal is then one too many, which is harmless.
+/// Memory         never unmapped. The completer may read `waiter` after the owner has freed the
+///                request and even used it again. It then sends one signal too many, which is
+///                harmless.
 
 #include <atomic>
 #include <cstddef>
@@ -27,12 +28,13 @@ struct Datatype;
 
 namespace heddle::core {
 
-/// Which kind of request it is: the place of its core::RequestType (core/request_type.hpp).
+/// Kind of a request: the place of its core::RequestType (core/request_type.hpp).
 enum class Operation : std::uint8_t {
     none,
     send,
     receive,
-    persistent_send,  // the persistent ones, whose `inner` is the active operation, follow each other
+    // The persistent ones follow each other. Their `inner` is the active operation.
+    persistent_send,
     persistent_receive,
     persistent_schedule,
     persistent_partitioned,
@@ -41,7 +43,7 @@ enum class Operation : std::uint8_t {
     join,         ///< complete when several operations are (p2p/join.hpp)
     partitioned,  ///< a transfer of a partitioned message (partitioned/partitioned.hpp)
     access,       ///< to a window of another node (rma/far_targets.hpp)
-    flush,        ///< complete when buffered messages are on their way (p2p/buffered.hpp)
+    flush,        ///< complete when buffered messages have left (p2p/buffered.hpp)
     file,         ///< an access to a file (io/request.hpp)
 };
 inline constexpr std::size_t operations = static_cast<std::size_t>(Operation::file) + 1;
@@ -50,7 +52,7 @@ inline constexpr bool is_persistent(Operation operation) noexcept {
         operation <= Operation::persistent_partitioned;
 }
 
-/// What is known of a completed operation; becomes an MPI_Status.
+/// Outcome of a completed operation; becomes an MPI_Status.
 struct Outcome {
     std::int32_t source;
     std::int32_t tag;
@@ -67,10 +69,11 @@ struct alignas(cache_line) Request {
     std::uint64_t capacity = 0;  ///< bytes that fit into the buffer, or that are to be sent
     union {
         std::uint64_t bytes = 0;  ///< bytes that came
-        Request* before;  ///< while posted: in a matching queue, but for the first one there
+        /// While posted: the one before in a matching queue, unless it is the first one there.
+        Request* before;
     };
-    /// Post order among receives (match/matcher.hpp), and of one that was too short the length of its message; a
-    /// send's offer.
+    /// A receive's post order (match/matcher.hpp). If the receive was too short, the length of its
+    /// message. A send's offer.
     std::uint64_t order = 0;
     std::uint32_t context = 0;
     std::int32_t source = 0;  ///< wanted, then matched: rank in the communicator
@@ -80,20 +83,21 @@ struct alignas(cache_line) Request {
     std::uint8_t instance = 0;
     bool laid_out = false;  ///< bytes lie in the buffer as `layout` says; not set while in a pool
 
-    // The line of the rest.
+    // The line of the other members.
     std::atomic<Kind> kind{Kind::none};  ///< Kind::request while a handle may name it
     // Eight bytes that one store sets (clear_outcome()).
     std::int32_t error = 0;
     bool cancelled = false;
     bool synchronous = false;  ///< send: completes when it is matched
     bool immortal = false;     ///< shared, never freed: the completed send
-    bool streamed = false;  ///< send: through a ring of payload; receive: see p2p/awaited_peer.hpp
-    std::int32_t peer = 0;  ///< the other process, by its number
+    /// Send: goes through a ring of payload. Receive: see p2p/awaited_peer.hpp.
+    bool streamed = false;
+    std::int32_t peer = 0;                          ///< number of the other process
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
     objects::Datatype* layout = nullptr;            ///< counted; good while laid_out
     union {
         Request* inner = nullptr;  ///< the active operation of a persistent request
-        std::uint64_t remaining;   ///< of another one: bytes still to come, of a pipelined copy
+        std::uint64_t remaining;   ///< otherwise: bytes still to come, of a pipelined copy
     };
     union {
         void* extra = nullptr;       ///< belongs to the operation's own file
@@ -101,7 +105,7 @@ struct alignas(cache_line) Request {
     };
     bool any_tag = false;    ///< a receive of no instance, or parts in several (p2p/join.hpp)
     bool announced = false;  ///< send: counted among those whose payload is still to be taken
-    sync::Claims::Claimable claimable;  ///< by the one thread that completes it, or frees it
+    sync::Claims::Claimable claimable;  ///< by the one thread that completes or frees it
 
     bool completed() const noexcept { return done.load(acquire); }  // A1: pairs with R1
 
@@ -110,8 +114,9 @@ struct alignas(cache_line) Request {
         cancelled = synchronous = immortal = streamed = false;
     }
 
-    /// Has `slot` signalled when it completes; false if another thread's is announced already, which only
-    /// happens where a program has two threads wait for copies of one handle.
+    /// Has `slot` signalled when the request completes. Returns false if another thread's slot is
+    /// announced already. That only happens if two threads of a program wait for copies of one
+    /// handle.
     [[nodiscard]] bool announce(sync::Slot* slot) noexcept {
         sync::Slot* before = nullptr;
         return waiter.compare_exchange_strong(before, slot, relaxed, relaxed) || before == slot;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a kind of request does in its own way: one constant beside each implementation.
+/// The functions in which kinds of requests differ: one constant beside each implementation.
 ///
-/// A new kind     gets a number (core::Operation) and, where it is implemented, a constant of this type and a
-///                TypeOfRequests that names both. Nothing else asks which kind it is.
-/// nullptr        stands for what most kinds do; each member says what that is.
-/// Errors         functions that answer int answer an MPI error code.
+/// A new kind     gets a number (core::Operation) and, beside its implementation, a constant of
+///                this type and a TypeOfRequests that names both. Nothing else asks for the kind.
+/// nullptr        stands for the behaviour of most kinds, which each member describes.
+/// Errors         functions that return int return an MPI error code.
 
 #include <array>
 #include <cstddef>
@@ -24,48 +24,49 @@ namespace heddle::core {
 struct Thread;
 
 struct RequestType {
-    /// Of a complete one: writes the status, and answers the error, which is not raised yet.
+    /// Writes the status of a complete request. Returns the error, which is not raised yet.
     /// nullptr: the status is empty.
     int (*look)(const Request& request, MPI_Status* status) = nullptr;
 
-    /// MPI_Wait, MPI_Test: frees what is complete and was looked at. nullptr: as `free`.
+    /// MPI_Wait, MPI_Test: frees a complete request after look(). nullptr: as `free`.
     int (*collect)(Thread& thread, Request& request) = nullptr;
-    /// MPI_Request_free. nullptr: is freed when it is complete (p2p::Endings::free_when_done()).
+    /// MPI_Request_free. nullptr: the request is freed when it is complete
+    /// (p2p::Endings::free_when_done()).
     int (*let_go)(Thread& thread, Request& request) = nullptr;
-    /// Frees what is complete and has no handle. nullptr: goes back to the thread's pool.
+    /// Frees a complete request that has no handle. nullptr: it goes back to the thread's pool.
     void (*free)(Thread& thread, Request& request) noexcept = nullptr;
 
     /// MPI_Cancel. The error has been raised. nullptr: has no effect.
     int (*cancel)(Thread& thread, Request& request) = nullptr;
 
-    /// MPI_Start, of persistent ones only: `inner` becomes the operation, nullptr when memory has run out.
-    /// The error has been raised.
+    /// MPI_Start, only of persistent requests: `inner` becomes the operation, or nullptr if memory
+    /// has run out. The error has been raised.
     int (*start)(Thread& thread, Request& request) = nullptr;
 
-    /// For reports: the event that its completion is. nullptr: it says nothing of it.
+    /// For reports: writes the event that completes the request. nullptr: writes nothing.
     void (*tell)(Thread& thread, const Request& request,
                  node::AwaitedEvent& event) noexcept = nullptr;
 
-    /// Whether other processes had to do something for it to be complete. nullptr: false.
+    /// Returns whether the completion needed other processes. nullptr: false.
     bool (*heard_of_others)(const Request& request) noexcept = nullptr;
 
-    /// Whether it sends and is not over, and of which session that is (nullptr: of the world model).
-    /// nullptr: it sends nothing.
+    /// still_sends: returns whether the request sends and is not over. nullptr: it sends nothing.
+    /// session_of: returns the session that it belongs to (nullptr: to the world model).
     bool (*still_sends)(const Request& request) noexcept = nullptr;
     const objects::Session* (*session_of)(const Request& request) noexcept = nullptr;
 
-    /// Of one that has failed: the file that the error is raised on, and what went wrong. nullptr: it is raised
-    /// on the request's communicator.
+    /// Returns the file that the error of a failed request is raised on, and why it failed.
+    /// nullptr: the error is raised on the request's communicator.
     objects::File* (*file)(const Request& request, std::string& why) = nullptr;
 
-    /// Errors are those of a collective, and told as such.
+    /// Errors are those of a collective, and reported as those.
     bool collective = false;
 };
 
-/// By core::Operation; whole before main() begins.
+/// Types by core::Operation; complete before main() begins.
 extern constinit std::array<const RequestType*, operations> request_types;
 
-/// Defined at namespace scope: `type` is that of all requests of this number.
+/// Registration of `type` for all requests of this number: a constant at namespace scope.
 struct TypeOfRequests {
     TypeOfRequests(Operation operation, const RequestType& type) noexcept {
         request_types[static_cast<std::size_t>(operation)] = &type;

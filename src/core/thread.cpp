@@ -27,7 +27,8 @@ void RequestPool::refill(Arena<Request>& arena) noexcept {
 void RequestPool::spill(Arena<Request>& arena) noexcept {
     if (platform::races_are_sought()) {
         causality::found_complete(*free_);
-        // One that another thread takes would order the two, as long as it stands for its last operation.
+        // If another thread took this request, it would order the two threads, as the request
+        // stands for its last operation.
         if (count_ <= most_while_watched) return;
     }
     const InSection section(visitor_, Section::request_pool);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a thread of the program keeps for itself inside the library: its requests, where it sleeps,
-/// its token for biased locks, and what it has learned about waiting.
+/// The state that a thread of the program keeps inside the library: its requests, its slot to sleep
+/// at, its token for biased locks, its experience with waits.
 ///
-/// A thread is attached to the one Process when it first calls MPI; the test of several processes
-/// in one address space attaches each thread to the one that it plays. Thread objects are reused
-/// after their thread has ended, never unmapped.
+/// A thread is attached to the one Process when it first calls MPI. The test of several processes
+/// in one address space attaches each thread to the process that it plays. Thread objects are
+/// reused after their thread has ended, and never unmapped.
 
 #include <atomic>
 #include <chrono>
@@ -36,11 +36,11 @@ class Visitor;
 
 namespace heddle::core {
 
-/// Free requests of one thread; exchanges batches with the process's arena. The first ones are small: a thread that
-/// only makes a few requests touches little memory, which is new to it.
+/// Free requests of one thread; exchanges batches with the process's arena. The first batches are
+/// small. So a thread that makes few requests touches little memory that is new to it.
 class RequestPool {
 public:
-    /// A request with nothing set but what its constructor sets; nullptr when memory has run out.
+    /// Returns a request as its constructor makes it, or nullptr if memory has run out.
     Request* take(Arena<Request>& arena) noexcept {
         if (free_ == nullptr) [[unlikely]]
             refill(arena);
@@ -58,13 +58,14 @@ public:
             spill(arena);
     }
     void drain(Arena<Request>& arena) noexcept;
-    /// Keeps no free request from now on: what all threads share is the pool, in a section of `visitor`.
+    /// Keeps no free request from now on. All threads then share one pool, in a section of
+    /// `visitor`.
     void share(sync::locks::Visitor& visitor) noexcept {
         batch_ = 1;
         most_ = 0;
         visitor_ = &visitor;
     }
-    /// From now on each request that is given back comes by spill(), which tells that it has been found
+    /// Gives back each request by spill() from now on. spill() tells that it has been found
     /// complete (core/causality.hpp).
     void watch() noexcept {
         batch_ = 1;
@@ -79,28 +80,29 @@ private:
 
     Request* free_ = nullptr;
     std::size_t count_ = 0;
-    std::size_t batch_ = first_batch;  ///< 1: there are no batches
+    std::size_t batch_ = first_batch;  ///< 1: no batches
     std::size_t most_ = 1024;
     sync::locks::Visitor* visitor_ = nullptr;
 };
 
-/// On a crowded core: whether those whom the threads of a process wait for are likely to run at the same
-/// time, on other cores, so that they answer within a burst of polls. Taken to be so as long as they do;
-/// when one does not, no burst is tried for a number of waits that grows with each burst in vain. All
-/// threads of a process go by this: of two that share a core, the one that offers it and the one that does
-/// not would share it unfairly.
+/// On a crowded core: whether the peers of a process's threads probably run at the same time, on
+/// other cores. They then answer within a burst of polls. That is assumed as long as they do. When
+/// a peer does not answer, no burst is tried for a number of waits. The number grows with each
+/// burst in vain. All threads of a process share this state. Otherwise a thread that offers its
+/// core and one that does not would share the core unfairly.
 class Company {
 public:
     bool expected() const noexcept { return doubtful_.load(relaxed) == 0; }
-    /// An answer, although no burst was tried. Relaxed, and lost when two count at once: it is a guess.
+    /// Notes an answer although no burst was tried. Relaxed, and lost when two threads count at
+    /// once: it is a guess.
     void came() noexcept {
         const std::uint32_t left = doubtful_.load(relaxed);
         if (left != 0) doubtful_.store(left - 1, relaxed);
     }
-    /// Many answers came to one thread, without a burst in vain.
+    /// Notes that many answers came to one thread, without a burst in vain.
     void trust() noexcept { doubts_.store(few_doubts, relaxed); }
     static constexpr std::uint32_t many = 8;
-    /// A burst was in vain; `answers` came within bursts since the one before.
+    /// Notes a burst in vain. `answers` came within bursts since the one before.
     void stayed_away(std::uint32_t answers) noexcept {
         std::uint32_t doubts = doubts_.load(relaxed);
         if (answers < many && doubts < most_doubts) doubts *= 2;
@@ -114,28 +116,30 @@ private:
     std::atomic<std::uint32_t> doubts_{few_doubts};
 };
 
-/// What recent waits have taught about how long the next one should spin (progress/wait.hpp).
+/// Experience with recent waits: how long the next one should spin (progress/wait.hpp).
 struct Patience {
-    /// What it costs to sleep and to be woken: on a core that nobody else wants, so long a wait spins.
+    /// Cost of a sleep and a wake-up. On a core that no other thread wants, a wait spins that long.
     std::chrono::nanoseconds cost_of_sleep{120'000};
     std::uint32_t polls =
         0;  ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet
-    std::uint32_t quick_offer = 0;  ///< ticks that offering the core takes when nobody takes it
-    std::uint32_t answers = 0;      ///< within bursts on a crowded core, since one was in vain
-    bool crowded = false;           ///< other threads want this core: offer it after every poll
-    // There:
-    std::int32_t peer = -1;        ///< the process that answered last, by its number
-    std::uint8_t vain_bursts = 0;  ///< in a row, for somebody who seemed to run
+    /// Ticks that offering the core takes when no other thread takes it.
+    std::uint32_t quick_offer = 0;
+    std::uint32_t answers = 0;  ///< within bursts on a crowded core, since one was in vain
+    bool crowded = false;       ///< other threads want this core: offer it after every poll
+    // On a crowded core:
+    std::int32_t peer = -1;        ///< number of the process that answered last
+    std::uint8_t vain_bursts = 0;  ///< in a row, for a peer that seemed to run
     std::uint8_t bursts_to_skip = 0;
 };
 
 struct Thread;
 
-/// Something to be done by a thread that holds no lock, put off until then (p2p/progress_call.hpp).
+/// Work put off until the thread holds no lock (p2p/progress_call.hpp).
 class Work {
 public:
     virtual void run(Thread& thread) noexcept = 0;
-    /// Whether it calls functions of the program: threads of the library leave it to those of the program then.
+    /// Returns whether it calls functions of the program. Threads of the library then leave it to
+    /// those of the program.
     virtual bool calls_program() const noexcept { return false; }
     Work* next = nullptr;  ///< in the list of the thread that put it off
 
@@ -151,35 +155,36 @@ struct alignas(cache_line) Thread {
     RequestPool requests;
     sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
     Patience patience;
-    /// Tags below it belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory. Here,
-    /// since the thread is at hand where it is asked.
+    /// Smaller tags belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory.
+    /// Kept here, since the thread is at hand when it is read.
     std::int32_t exact_tags_from = 0;
-    std::uint8_t visits_from = 0;  ///< the instance to look at first, of several
-    /// Through whose ring of payload it sent last, as long as lines of that ring are to be taken ahead.
+    std::uint8_t visits_from = 0;  ///< first instance to look at, of several
+    /// Ring of payload of the last send. Its lines are to be prefetched.
     struct {
-        std::int32_t process = -1;  ///< -1: there are none
+        std::int32_t process = -1;  ///< -1: none
         std::uint8_t instance = 0;
     } sent_last;
-    std::uint32_t tests = 0;            ///< of MPI_Test and its like in a row in which nothing came
+    /// Calls of MPI_Test and its like in a row that found nothing.
+    std::uint32_t tests = 0;
     std::uint32_t system_id = 0;        ///< the kernel's thread id
-    node::Page* page = nullptr;         ///< of its process on the board; nullptr: there is none
+    node::Page* page = nullptr;         ///< of its process on the board; nullptr: none
     FreeList<match::Message> messages;  ///< free ones
     BlockPool blocks;                   ///< for payloads of messages
-    bool of_library = false;  ///< it has come to MPI for the library, and never runs the program
-    Work* put_off = nullptr;  ///< a list; run by Polling::finish()
-    bool working = false;     ///< it is running the list: what is put off meanwhile is added
-    // What it counts is never set back: another thread goes on where it has ended.
+    bool of_library = false;            ///< a thread of the library, which never runs the program
+    Work* put_off = nullptr;            ///< a list that Polling::finish() runs
+    bool working = false;               ///< runs the list now; work put off meanwhile is added
+    // Counters of the thread are never set back: the next thread that has this object adds to them.
     tool::counters::Progress progress;
     tool::counters::Copying copying;
     tool::counters::Windows windows;
-    /// Its last call that has failed: MPI_Error_string says so besides.
+    /// The last call that failed, for MPI_Error_string.
     struct {
         int error_class = 0;
         std::string text;
     } last_failure;
-    sync::locks::Visitor* visitor = nullptr;  ///< of critical sections; nullptr: there are none
-    /// Messages taken from a ring while it was locked, to be matched where they belong: a list. Only
-    /// where senders choose the instance (p2p/laboratory.hpp).
+    sync::locks::Visitor* visitor = nullptr;  ///< of critical sections; nullptr: none
+    /// Messages taken from a ring while it was locked, to be matched in their own instance: a list.
+    /// Only used if senders choose the instance (p2p/laboratory.hpp).
     match::Message* set_aside = nullptr;
     match::Message* last_set_aside = nullptr;
     alignas(cache_line) sync::Slot slot;

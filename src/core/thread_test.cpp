@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most = 100'000;
 
-/// So many objects of the arena have ever been handed out.
+/// Returns how many objects the arena has ever handed out.
 std::size_t touched(const Arena<Request>& arena) {
     std::size_t number = 0;
     while (arena.at_place(number) != nullptr) ++number;

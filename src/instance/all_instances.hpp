@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// All instances of a process at once, and its wildcards: nobody else posts, matches or drains meanwhile.
-/// For what looks across instances (p2p/any_tag.hpp).
+/// All instances of a process at once, and its wildcards. No other thread posts, matches or drains
+/// meanwhile. For code that looks across instances (p2p/any_tag.hpp).
 ///
 /// A thread that is alone in its process locks nothing (sync/lone_thread.hpp).
 
@@ -30,7 +30,7 @@ public:
     AllInstances(const AllInstances&) = delete;
     AllInstances& operator=(const AllInstances&) = delete;
 
-    /// The key to an instance, which may not have been in use yet.
+    /// Returns the key to an instance, which may not have been in use yet.
     LockedInstance key(Instance& instance) const noexcept {
         const LockedInstance key(instance);
         if (!key->used) [[unlikely]]
@@ -44,7 +44,8 @@ public:
     void each(Visit&& visit) const {
         pool_.each(pool_.used(), [&](Instance& instance) { visit(LockedInstance(instance)); });
     }
-    /// The same for those, too, that nobody has used: nobody looks there before this thread is done.
+    /// Calls visit(instance) for unused ones, too. No other thread looks there before this thread
+    /// is done.
     template <class Visit>
     void each_possible(Visit&& visit) const {
         for (std::size_t i = 0; i < pool_.size(); ++i) visit(LockedInstance(pool_[i]));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The way out: from one instance of this process to the same instance of one other process.
+/// The sending side: from one instance of this process to the same instance of one other process.
 ///
-/// Guarded by the instance's outbox lock. What does not fit into the ring waits in `backlog`, in
-/// order; while something waits there, later messages queue behind it. Messages that are streamed have
-/// their headers in the ring, and wait in a list of their own for room in the ring of payload.
+/// Guarded by the instance's outbox lock. Messages that do not fit into the ring wait in `backlog`,
+/// in order. While a message waits there, later ones queue behind it. Streamed messages have their
+/// headers in the ring. They wait in a list of their own for room in the ring of payload.
 
 #include <bit>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace heddle::instance {
 
-/// Its size is a power of two, which makes finding one by its number short.
+/// A channel. Its size is a power of two, which makes finding one by its number short.
 struct alignas(4 * cache_line) Channel {
     enum class State : std::uint8_t {
         unbound = 0,  ///< never used: zeroed memory is a valid channel
@@ -25,11 +25,11 @@ struct alignas(4 * cache_line) Channel {
         backlogged,
     };
     State state = State::unbound;
-    std::uint8_t instance = 0;  ///< number of the one that it is of
-    bool streaming = false;     ///< listed as such
+    std::uint8_t instance = 0;  ///< number of its instance
+    bool streaming = false;     ///< in the list of streaming channels
     std::int32_t process = 0;
-    /// Classes of contexts whose messages take the short way: announced (node/context_use.hpp) since
-    /// the state is open.
+    /// Classes of contexts whose messages take the fast path: announced (node/context_use.hpp)
+    /// since the state is open.
     std::uint64_t open_for = 0;
     sync::OfferCursor next_offer{};   ///< where its messages are offered (node/offers.hpp)
     tool::counters::Sending sending;  ///< on the line that a message writes anyway
@@ -38,13 +38,14 @@ struct alignas(4 * cache_line) Channel {
     PendingList backlog;
     // Payload that goes past the ring.
     node::PayloadProducer* payload = nullptr;
-    std::uint64_t sent_without = 0;  ///< bytes, before there was one
+    std::uint64_t sent_without = 0;  ///< bytes sent before there was a ring of payload
     PendingList streams;
     Channel* next_streaming = nullptr;
-    // What is known of an idle ring (p2p/idle_rings.hpp).
+    // State of an idle ring (p2p/idle_rings.hpp).
     Channel* next_open = nullptr;
-    std::uint64_t seen_head = 0;   ///< in the last round
-    std::uint64_t dropped_at = 0;  ///< the head then; 0: nothing has come back from there
+    std::uint64_t seen_head = 0;  ///< the head in the last round
+    /// seen_head at the last drop. 0: the peer has given nothing back.
+    std::uint64_t dropped_at = 0;
 };
 static_assert(std::has_single_bit(sizeof(Channel)));
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// About which messages threads wait for each other: the contexts and tags for which a lock was not free most
-/// often, by "space saving" (Metwally et al., 2005): a newcomer takes the place, and the number, of the one that
-/// was seen least. Numbers add up to the total; each is too large by at most the least.
+/// The contexts and tags for which a lock was busy most often: threads wait for each other about
+/// these messages. The method is "space saving" (Metwally et al., 2005). A newcomer takes the
+/// place, and the number, of the pair that was seen least. Numbers add up to the total; each is too
+/// large by at most the least.
 ///
 /// Thread safety  guarded by the lock that it is about; read at the end, or as a hint.
 
@@ -15,7 +16,7 @@ namespace heddle::instance {
 struct Contended {
     std::uint32_t context = 0;
     std::int32_t tag = 0;
-    std::uint64_t times = 0;  ///< 0: nothing
+    std::uint64_t times = 0;  ///< 0: empty
 };
 
 class Contention {

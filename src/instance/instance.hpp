@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A communication resources instance (P1): everything that one stream of traffic needs, so that
-/// threads on different instances share no lock and no cache line.
+/// A communication resources instance (P1): all resources of one stream of traffic. Threads on
+/// different instances share no lock and no cache line.
 ///
-/// Inbox          rings from other processes, matching state: LockedInstance is its only key.
-/// Outbox         channels to other processes, biased to its usual thread: HeldOutbox is its only key.
-/// Keys           are made by whoever takes the lock, or is alone in the process, and handed down by value: a function
-///                that asks for a key cannot be called without it.
-/// Lock order     process-wide wildcard lock, then the lock of the inbox (in order of the instances), then the list
-///                of wildcard receives, then the outbox. Inside an outbox only the
-///                node's list of what is mapped is locked.
+/// Inbox          rings from other processes, matching state. LockedInstance is its only key.
+/// Outbox         channels to other processes, biased to its usual thread. HeldOutbox is its only
+///                key.
+/// Keys           are made by the thread that takes the lock, or is alone in the process. They are
+///                handed down by value. A function that takes a key cannot be called without it.
+/// Lock order     process-wide wildcard lock, inboxes (in order of the instances), list of wildcard
+///                receives, outbox. Inside an outbox only the node's list of mapped rings is
+///                locked.
 
 #include <atomic>
 #include <bit>
@@ -27,8 +28,8 @@
 
 namespace heddle::instance {
 
-/// The way in from one process. Listed inlets are polled; an inlet that is not listed, or whose
-/// ring is cold, is announced by its sender in the mailbox (node/node.hpp).
+/// The receiving side of one process's messages. Listed inlets are polled. If an inlet is not
+/// listed, or if its ring is cold, its sender announces it in the mailbox (node/node.hpp).
 struct alignas(cache_line) Inlet {
     static constexpr std::uint32_t fewest_cold_visits = 8;
 
@@ -36,9 +37,9 @@ struct alignas(cache_line) Inlet {
     std::int32_t process = 0;
     bool bound = false;
     std::atomic<bool> listed{false};
-    bool settled = false;  ///< cold since a leader cooled it, which it followed up with a fence
+    bool settled = false;           ///< cold since a leader cooled it and then fenced
     std::uint32_t cold_visits = 0;  ///< visits with messages to go before it may be hot again
-    std::uint32_t visits_before_warm = fewest_cold_visits;  ///< how many there are to be
+    std::uint32_t visits_before_warm = fewest_cold_visits;  ///< value of cold_visits when it begins
     std::uint64_t hot_since = 0;                            ///< cells consumed when it became hot
     std::uint64_t seen = 0;  ///< messages consumed when the leader last looked (progress/lot.hpp)
     // The ring of payload that the sender has named.
@@ -46,7 +47,7 @@ struct alignas(cache_line) Inlet {
     std::uint32_t payload_number = 0;
 };
 
-/// Held by whoever makes progress here or posts a receive.
+/// Rings and matching state. The thread that makes progress here or posts a receive holds it.
 class alignas(cache_line) Inbox {
     friend class LockedInstance;
     friend class Instance;
@@ -58,21 +59,21 @@ class alignas(cache_line) Inbox {
 public:
     bool used = false;  ///< counted in Pool::used(); written with the wildcard lock held, too
     bool watched =
-        true;  ///< what comes may match a receive with MPI_ANY_TAG, of a kind that is posted
+        true;  ///< messages may match a receive with MPI_ANY_TAG, of a kind that is posted
 
 private:
     std::atomic<std::uint32_t> parked_{0};
 
 public:
     match::Selected matcher;
-    /// Classes of contexts whose messages are not simply matched as they come (p2p/homes.hpp); at first all.
+    /// Classes of contexts whose messages are not simply matched as they come (p2p/homes.hpp). At
+    /// first all.
     std::uint64_t attention = ~std::uint64_t{0};
     tool::counters::Receiving receiving;
-    std::uint64_t told_unexpected =
-        0;  ///< unexpected_bytes as of the last time that they were told (p2p/pressure.hpp)
+    std::uint64_t told_unexpected = 0;    ///< unexpected_bytes as last reported (p2p/pressure.hpp)
     std::uint32_t keeps_until_sweep = 0;  ///< of offered messages (p2p/unexpected.hpp)
-    Contention waits;                     ///< of threads that post receives, for the lock
-    /// On a line of their own: threads without the lock look at what is polled.
+    Contention waits;                     ///< for the lock, of threads that post receives
+    /// On their own line: threads without the lock read them.
     alignas(cache_line) Inlet* inlets = nullptr;  ///< one for each process; zeroes until used
     std::atomic<Inlet*>* polled = nullptr;        ///< the listed ones
     std::atomic<std::uint32_t> polled_count{0};
@@ -102,7 +103,7 @@ public:
     }
 };
 
-/// Held by whoever sends from here.
+/// Channels. The thread that sends from here holds it.
 class alignas(cache_line) Outbox {
     friend class OutboxHold;
     friend class Instance;
@@ -112,26 +113,26 @@ class alignas(cache_line) Outbox {
 public:
     Channel* channels = nullptr;  ///< one for each process; zeroes until used
     Channel* backlogged = nullptr;
-    Channel* streaming = nullptr;  ///< those with messages that are streamed
+    Channel* streaming = nullptr;  ///< those with streamed messages
 
 private:
     std::atomic<std::uint32_t> backlog_{0};
 
 public:
     alignas(cache_line) tool::counters::Backlog counters;
-    Contention waits;  ///< of threads that send, for the lock
+    Contention waits;  ///< for the lock, of threads that send
 };
 
-/// Its size is a power of two, which makes finding one by its number short.
+/// An instance. Its size is a power of two, which makes finding one by its number short.
 class alignas(8 * cache_line) Instance {
 public:
     std::uint8_t number() const noexcept { return inbox_.number_; }
-    /// Threads that sleep until something happens here. While there are any, rings stay cold.
+    /// Threads that sleep until an event of this instance. While there are any, rings stay cold.
     std::atomic<std::uint32_t>& parked() noexcept { return inbox_.parked_; }
-    /// 1: channels of the outbox have messages that wait.
+    /// 1: messages wait in channels of the outbox.
     std::atomic<std::uint32_t>& backlog() noexcept { return outbox_.backlog_; }
 
-    /// Whether a listed ring has a message; a hint for deciding whether to take the lock.
+    /// Returns whether a listed ring has a message: a hint for deciding whether to take the lock.
     bool something_came() const noexcept {
         const std::uint32_t count =
             inbox_.polled_count.load(acquire);  // pairs with the release in Inbox::list()
@@ -139,15 +140,16 @@ public:
             if (inbox_.polled[i].load(relaxed)->ring.ready()) return true;
         return false;
     }
-    /// Whether sending from here costs this thread no locked instruction: a hint.
+    /// Returns whether sending from here costs this thread no locked instruction: a hint.
     bool is_biased_to(const sync::BiasedLock::Token& me) const noexcept {
         return outbox_.lock_.is_biased_to(me);
     }
-    /// By any thread.
+    /// Readable by any thread.
     const tool::counters::Matching& matching() noexcept { return inbox_.matcher.counters(); }
-    /// Counts by any thread; of channels to the first `processes`.
+    /// Adds counts of this instance, and of its channels to the first `processes`. Callable by any
+    /// thread.
     void add_counted_to(tool::Values& values, std::size_t processes);
-    /// What threads have waited for each other about: as a hint.
+    /// Calls visit(pair) for each contended (context, tag), as a hint.
     template <class Visit>
     void each_contended(Visit&& visit) const {
         for (const Contended& what : inbox_.waits.most()) visit(what);
@@ -173,12 +175,12 @@ public:
         instance.inbox_.lock_.lock();
         return LockedInstance(instance);
     }
-    /// None if the lock is not free.
+    /// Returns no key if the lock is not free.
     static std::optional<LockedInstance> try_lock(Instance& instance) noexcept {
         if (!instance.inbox_.lock_.try_lock()) return std::nullopt;
         return LockedInstance(instance);
     }
-    /// The key and its copies are void from here on.
+    /// Unlocks the inbox. The key and its copies are void from here on.
     void unlock() const noexcept { instance_->inbox_.lock_.unlock(); }
 
     Inbox* operator->() const noexcept { return &instance_->inbox_; }
@@ -192,7 +194,7 @@ private:
     Instance* instance_;
 };
 
-/// Unlocks the instance at the end.
+/// Holds an inbox's lock; the destructor unlocks it.
 class [[nodiscard]] InstanceLock {
 public:
     explicit InstanceLock(Instance& instance) noexcept : key_(LockedInstance::lock(instance)) {}
@@ -208,7 +210,7 @@ private:
     const LockedInstance key_;
 };
 
-/// The key to the outbox of an instance: the calling thread holds it.
+/// The key to the outbox of an instance: the calling thread holds the outbox.
 class HeldOutbox {
 public:
     Outbox* operator->() const noexcept { return &instance_->outbox_; }
@@ -237,7 +239,7 @@ public:
 
     operator HeldOutbox() const noexcept { return key_; }
     Outbox* operator->() const noexcept { return key_.operator->(); }
-    /// Has it told at the end what it was held for, if it was not free at once.
+    /// Sets the context and tag that the destructor notes if the outbox was not free at once.
     void note(std::uint32_t context, std::int32_t tag) noexcept {
         noted_ = true;
         context_ = context;

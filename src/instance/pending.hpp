@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Messages of this process that wait for room on their way out.
+/// Messages of this process that wait for room before they leave.
 
 #include <cstdint>
 #include <utility>
@@ -18,15 +18,15 @@ struct Pending {
     std::uint8_t kind = 0;
     std::uint8_t prefix_bytes = 0;  ///< of the protocol's own fields
     std::byte prefix[node::inline_payload]{};
-    const std::byte* data = nullptr;  ///< the buffer; what follows the prefix stays the request's
+    const std::byte* data = nullptr;      ///< the buffer; bytes after the prefix stay the request's
     objects::Datatype* layout = nullptr;  ///< of the buffer; nullptr: dense
-    std::uint64_t offset = 0;             ///< packed bytes that have gone before
+    std::uint64_t offset = 0;             ///< packed bytes that have left already
     std::uint64_t bytes = 0;
     core::Request* completes = nullptr;  ///< done once the message is in the ring
-    unsigned manifest = 0;               ///< of one that is streamed (node/payload_ring.hpp)
+    unsigned manifest = 0;               ///< of a streamed message (node/payload_ring.hpp)
 };
 
-/// In the order in which they leave. Zeroed memory is an empty list.
+/// Messages in the order in which they leave. Zeroed memory is an empty list.
 class PendingList {
 public:
     bool empty() const noexcept { return first_ == nullptr; }
@@ -48,14 +48,14 @@ public:
         first_ = std::exchange(taken.next, nullptr);
         return taken;
     }
-    /// The first for which `is_it` says so; nullptr: none.
+    /// Returns the first for which `is_it` returns true, or nullptr if there is none.
     template <class IsIt>
     Pending* find_if(IsIt&& is_it) const noexcept {
         Pending* at = first_;
         while (at != nullptr && !is_it(*at)) at = at->next;
         return at;
     }
-    /// Likewise, and it is no longer in the list.
+    /// Does the same, and takes it out of the list.
     template <class IsIt>
     Pending* take_if(IsIt&& is_it) noexcept {
         Pending* before = nullptr;
@@ -70,7 +70,7 @@ public:
 
 private:
     Pending* first_ = nullptr;
-    Pending* last_ = nullptr;  ///< unless it is empty
+    Pending* last_ = nullptr;  ///< valid unless the list is empty
 };
 
 }  // namespace heddle::instance

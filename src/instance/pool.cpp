@@ -16,7 +16,7 @@ platform::Mapping reserved(std::size_t bytes) {
     return memory;
 }
 
-/// Channels of an instance: to processes of the job, and after whole pages of these to guests.
+/// Channels of an instance: to processes of the job, then, after whole pages, to guests.
 struct ChannelLayout {
     std::size_t own_bytes, bytes;
 
@@ -30,7 +30,8 @@ struct ChannelLayout {
     }
 };
 
-/// Those to guests never have a ring: they stay zeroes, which can only be read.
+/// Reserves all channels. Those to guests never have a ring: they stay zeroes, which can only be
+/// read.
 platform::Mapping reserved_channels(std::size_t instances, const ChannelLayout& layout) {
     platform::Mapping memory = platform::reserve_zeroes(instances * layout.bytes);
     bool made = static_cast<bool>(memory);
@@ -90,7 +91,7 @@ void Pool::first_use(LockedInstance instance) noexcept {
     mark_used(LockedInstance::lock(instance.instance()));
 }
 
-/// With order_lock() held.
+/// Called with order_lock() held.
 void Pool::mark_used(LockedInstance instance) noexcept {
     if (instance->used) return;
     instance->used = true;

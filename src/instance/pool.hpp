@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The instances of a process, and which of them a message belongs to.
+/// The instances of a process, and the assignment of messages to them.
 
 #include <array>
 #include <atomic>
@@ -18,9 +18,10 @@ inline constexpr Instances all = ~Instances{0};
 
 class Pool {
 public:
-    /// `rank`: of this process among those of the node's shared memory. Channels to the other ones of `processes`, and to as
-    /// many guests behind these, stay unbound: the short way to them is closed. Throws std::runtime_error if there are not as many instances
-    /// as the settings want.
+    /// Makes the instances. `rank` is that of this process among those of the node's shared memory.
+    /// Channels to other ones of `processes`, and to as many guests behind these, stay unbound: the
+    /// fast path to them is closed. Throws std::runtime_error if there are not as many instances as
+    /// the settings want.
     Pool(const node::Rings& rings, std::int32_t rank, std::int32_t processes, std::size_t guests,
          const tool::Settings& settings);
 
@@ -32,10 +33,11 @@ public:
             visit(instances_[static_cast<std::size_t>(std::countr_zero(which))]);
     }
 
-    /// Assignment by (context id, tag): sender and receiver compute the same. Consecutive tags take
-    /// consecutive instances. The higher digits of the tag and the context are hashed by multiplication
-    /// (Knuth, 6.4), which spreads tags with a stride, and those of communicators that use the same tags. Of
-    /// odd factors this one keeps sixteen tags apart whatever power of two lies between them (pool_test.cpp).
+    /// Returns the instance of (context id, tag): sender and receiver compute the same. Consecutive
+    /// tags take consecutive instances. The higher digits of the tag and the context are hashed by
+    /// multiplication (Knuth, 6.4). That spreads tags with a stride, and those of communicators
+    /// that use the same tags. Among odd factors, this one keeps sixteen tags apart whatever power
+    /// of two lies between them (pool_test.cpp).
     std::uint8_t number_of(std::uint32_t context, std::int32_t tag) const noexcept {
         const auto t = static_cast<std::uint32_t>(tag);
         return static_cast<std::uint8_t>((t + (((t >> 6) + context) * 0x51a829f7U >> 26)) & mask_);
@@ -43,8 +45,8 @@ public:
     Instance& of(std::uint32_t context, std::int32_t tag) noexcept {
         return instances_[number_of(context, tag)];
     }
-    /// Where a message is matched under whatever assignment there is. All that differ from the one by
-    /// tag match a communicator in one place.
+    /// Returns the instance in which a message is matched under the assignment in force. All
+    /// assignments except that by tag match a communicator in one place.
     std::uint8_t home_of(std::uint32_t context, std::int32_t tag) const noexcept {
         return number_of(context, by_tag_ ? tag : 0);
     }
@@ -65,13 +67,13 @@ public:
             bind(inlet, at.number(), from);
         return inlet;
     }
-    /// The ring of payload by which a message has come from that process: it does not change any more, and is read
-    /// without the lock.
+    /// Returns the ring of payload of a message that has come from that process. It does not change
+    /// any more, and is read without the lock.
     const node::PayloadConsumer& payload(std::size_t number, std::int32_t from) const noexcept {
         return instances_[number].inbox_.inlets[from].payload;
     }
 
-    /// Locks an instance, which is in use from then on, for what has this context and tag.
+    /// Locks an instance for the given context and tag. The instance is in use from then on.
     [[gnu::always_inline]] LockedInstance lock(Instance& instance, std::uint32_t context,
                                                std::int32_t tag) noexcept {
         const auto free = LockedInstance::try_lock(instance);
@@ -80,25 +82,26 @@ public:
             first_use(key);
         return key;
     }
-    /// Those that have ever held anything.
+    /// Returns the instances that have ever held anything.
     Instances used() const noexcept { return used_.load(acquire); }
     /// Puts the instance into use. It is locked again when this returns, but not throughout.
     void first_use(LockedInstance instance) noexcept;
 
-    /// Held by who locks all instances, puts one into use, or changes which wildcards there are. Before the locks of
-    /// instances.
+    /// Guards locking all instances, first uses, and the set of wildcards. Taken before the locks
+    /// of instances.
     sync::Mutex& order_lock() noexcept { return order_lock_; }
-    /// Of the wildcard that was posted last; guarded by order_lock().
+    /// Order of the wildcard that was posted last; guarded by order_lock().
     std::uint64_t& latest_order() noexcept { return latest_order_; }
 
-    /// All that are bound, a list by next_open; what guards a channel goes for all else in it. And how many they are.
+    /// All bound channels, a list by next_open, and their number. A channel's guard
+    /// holds for its other members.
     Channel* open_channels() const noexcept {
         return open_channels_.load(acquire);  // A1: pairs with R1 in bind()
     }
     std::uint32_t open_channel_count() const noexcept { return open_count_.load(relaxed); }
 
-    /// After the node's rings were unmapped: binds what was bound to where they are now. False if rings to
-    /// another process cannot be mapped (errno).
+    /// Binds channels again after the node's rings were unmapped: to where the rings are now.
+    /// Returns false if rings to another process cannot be mapped (errno).
     bool bind_again();
 
 private:

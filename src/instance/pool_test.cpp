@@ -24,7 +24,7 @@ protected:
           pool(node_.rings(), 0, 1, 0, {}) {}
     ~Assignment() override { close(descriptor_); }
 
-    /// Instances of `count` tags, a stride apart.
+    /// Returns how many instances `count` tags use, a stride apart.
     std::size_t instances(int first, int stride, int count, std::uint32_t of_context = context) {
         std::set<int> numbers;
         for (int i = 0; i < count; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Every matching engine against the rule said plainly.
+/// Compares every matching engine with the plain rule.
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ private:
     std::vector<Entry> receives_, messages_;
 };
 
-/// An engine and the plain rule side by side. Each call is made on both and compared.
+/// An engine and the plain rule side by side. Each call runs on both, and the results are compared.
 template <class Matcher>
 class Pair {
 public:
@@ -100,7 +100,7 @@ public:
         core::Request* receive = matcher_.posted_for(envelope);
         ASSERT_EQ(matcher_.posted_for(envelope), receive) << "looking changes nothing";
         ASSERT_EQ(number_of(receive), rule_.arrive(number, envelope)) << "arrival " << number;
-        // The two ways of taking it out, in turn.
+        // Alternate between the two methods of taking it out.
         if (receive == nullptr)
             matcher_.keep(message);
         else if (number % 2 == 0)
@@ -116,7 +116,7 @@ public:
         matcher_.take(*message);
         rule_.take(number);
     }
-    /// Some queued message, not the first one of anything.
+    /// Takes any queued message, not only the first one of a key.
     void take_any(std::mt19937& random) {
         const auto& queued = rule_.messages();
         if (queued.empty()) return;
@@ -124,7 +124,7 @@ public:
         matcher_.take(messages_[static_cast<std::size_t>(number)]);
         rule_.take(number);
     }
-    /// Receives that were matched or cancelled before are tried, too.
+    /// Cancels a receive, also one that was matched or cancelled before.
     void cancel(int number) {
         ASSERT_EQ(matcher_.cancel(receives_[static_cast<std::size_t>(number)]),
                   rule_.cancel(number));
@@ -135,7 +135,7 @@ public:
         ASSERT_GE(highest, latest_order_);
         latest_order_ = highest;
     }
-    /// What is queued, in any order.
+    /// Compares the queued entries, in any order.
     void compare_queues() {
         std::multiset<int> posted, kept;
         matcher_.each_posted(
@@ -144,7 +144,7 @@ public:
         ASSERT_EQ(posted, rule_.posted_numbers());
         ASSERT_EQ(kept, rule_.kept_numbers());
     }
-    /// Where the matcher says how long its queues are.
+    /// Compares the lengths of queues that the matcher reports.
     void compare_counters() {
         const tool::counters::Matching& counters = matcher_.counters;
         ASSERT_EQ(counters.posted_receives.value(), rule_.posted());
@@ -176,7 +176,7 @@ private:
     std::size_t most_kept_ = 0;
 };
 
-/// With tables of one bucket, as where there is no memory.
+/// An engine with tables of one bucket, as if there were no memory.
 struct Crowded : match::HashMatcher {
     static constexpr std::string_view name = "hash_without_memory";
     Crowded() : HashMatcher(1, 1) {}
@@ -241,20 +241,20 @@ TYPED_TEST(MatcherConformance, grows_and_shrinks) {
     Pair<TypeParam> pair;
     constexpr int most = 3000;
     for (int round = 0; round < 3; ++round) {
-        // Unexpected messages with a tag each, taken in another order than they came.
+        // Unexpected messages with a tag each, taken in another order than that of their arrival.
         for (int tag = 0; tag < most; ++tag) pair.arrive({2, tag % 7, tag});
         for (int i = 0; i < most; ++i) {
             const int tag = static_cast<int>(static_cast<unsigned>(i) * 769U % most);
             pair.post({2, tag % 2 == 0 ? match::any_source : tag % 7, tag});
         }
-        // Receives, likewise; half of them are cancelled.
+        // Receives in the same orders. Half of them are cancelled.
         const int first = pair.receives();
         for (int tag = 0; tag < most; ++tag)
             pair.post({2, tag % 3 == 0 ? match::any_source : 1, most * (round + 1) + tag});
         for (int tag = 0; tag < most; tag += 2) pair.cancel(first + tag);
         for (int tag = 1; tag < most; tag += 2) pair.arrive({2, 1, most * (round + 1) + tag});
         ASSERT_NO_FATAL_FAILURE(pair.find({2, match::any_source, match::any_tag}, false));
-        // Few keys now, many times: a table that has grown is used on.
+        // Few keys now, many times: a table that has grown stays in use.
         for (int i = 0; i < 2000; ++i) {
             pair.arrive({4, 0, i % 3});
             pair.post({4, 0, i % 3});
@@ -262,8 +262,8 @@ TYPED_TEST(MatcherConformance, grows_and_shrinks) {
     }
 }
 
-/// Receives of one key in a long queue: each is taken out without a search for it, which would be five
-/// thousand million steps.
+/// Cancels receives of one key in a long queue. Each is taken out without a search for it. Searches
+/// would be five thousand million steps.
 TYPED_TEST(MatcherConformance, cancels_in_a_long_queue) {
     constexpr std::size_t most = 100'000;
     std::deque<core::Request> receives(most);
@@ -284,7 +284,7 @@ TYPED_TEST(MatcherConformance, cancels_in_a_long_queue) {
     ASSERT_EQ(matcher.counters.posted_receives.value(), 0U);
 }
 
-/// What list engines are measured by (P4): the entries of a queue that searches traverse.
+/// The measure of list engines (P4): the entries of a queue that searches traverse.
 template <class Matcher>
 std::uint64_t steps_of_reverse_order(int sources) {
     constexpr int most = 100;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the matching engines of the instances, and receives with MPI_ANY_TAG, tell each other without locks: which
-/// engines have to do with which class of contexts (node/context_use.hpp), and the order of
-/// the latest such receive of each class.
+/// State that matching engines of the instances and receives with MPI_ANY_TAG share without locks.
+/// It says which engines have used which class of contexts (node/context_use.hpp). It also has the
+/// order of the latest receive with MPI_ANY_TAG of each class.
 ///
-/// Order          An engine that meets a class for the first time says so, and goes on above that order. If the program
-///                has ordered a receive with MPI_ANY_TAG and an exact one, whoever comes later sees what
-///                the other has said: the exact one has the order of the other to go above, or the other
-///                sees that the engine is in use. If it has not, either order is right.
+/// Order          An engine that meets a class for the first time notes that, and goes on above
+///                that order. Suppose that the program has ordered a receive with MPI_ANY_TAG and
+///                an exact one. Then the later receive sees what the earlier one noted. The exact
+///                one sees the order to go above, or the other sees that the engine is in use. If
+///                the program has not ordered them, either order is right.
 /// Thread safety  any thread.
 
 #include <array>
@@ -30,7 +31,8 @@ public:
     /// The matching engine of an instance.
     class Engine {
     public:
-        /// The order above which it posts receives of the class from now on.
+        /// Notes the class. Returns the order above which the engine posts receives of it from now
+        /// on.
         std::uint64_t meet(std::uint32_t context) noexcept {
             classes_->add(context, instance_);
             // Relaxed: see Order above.
@@ -46,7 +48,7 @@ public:
 
     void add(std::uint32_t context, std::size_t instance) noexcept { use_.add(context, instance); }
     void note_wildcard(std::uint32_t context, std::uint64_t order) noexcept {
-        latest_[node::class_of(context)].order.store(order, relaxed);  // likewise
+        latest_[node::class_of(context)].order.store(order, relaxed);  // relaxed, as in meet()
     }
     std::uint64_t instances(std::uint32_t context) const noexcept {
         return use_.instances(context);

@@ -16,7 +16,7 @@ HashMatcher::HashMatcher()
                   reinterpret_cast<std::uintptr_t>(this)) {}
 
 namespace {
-/// Of what is open at first, which nobody asks for.
+/// Source of the queue that is open at first, which no receive or message has.
 constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::min();
 }  // namespace
 
@@ -32,7 +32,7 @@ void HashMatcher::report(std::uint32_t context) noexcept {
     raise_order(reports_->meet(context));
 }
 
-/// Puts the open queue away and opens that of another key, which may be empty.
+/// Puts the open queue away, and opens that of another key, which may be empty.
 inline void HashMatcher::reopen_in_line(Key key) noexcept {
     if (exact_.receives.first != nullptr)
         posted_.add(exact_.hash, exact_.receives);
@@ -90,14 +90,14 @@ Message* HashMatcher::post_any_source(core::Request& receive, Key key) noexcept 
     return nullptr;
 }
 
-/// It is out of the queue of its key.
+/// Notes that the message is out of the queue of its key.
 inline void HashMatcher::note_taken(Message& message) noexcept {
     if (index_ != nullptr) [[unlikely]]
         index_->note_taken(message);
     counters.unexpected_queue.subtract();
 }
 
-/// The first message of the open queue, for this receive.
+/// Takes the first message of the open queue for this receive.
 Message* HashMatcher::take_first(core::Request& receive) noexcept {
     Message* message = exact_.messages.first;
     exact_.messages.remove_first();
@@ -115,7 +115,7 @@ core::Request* HashMatcher::first_posted(Key key) noexcept {
     return first->order < other->order ? first : other;
 }
 
-/// Its queue is open since posted_for().
+/// Takes out the receive of a queue that posted_for() has opened.
 void HashMatcher::take_posted(core::Request& receive) noexcept {
     OpenPosted& open = receive.source == any_source ? any_source_ : exact_;
     assert(open.receives.first == &receive);
@@ -185,7 +185,7 @@ Message* HashMatcher::first_kept_with_wildcard(Key key) noexcept {
     return first;
 }
 
-/// nullptr: there is no memory.
+/// Returns nullptr if there is no memory.
 std::unique_ptr<WildcardIndex> HashMatcher::index_kept() const noexcept {
     try {
         std::vector<Message*> kept;

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Matching by hash: constant time for whatever is asked for and however much is queued.
+/// Matching by hash: constant time for every request and any length of queues.
 ///
-/// Queues         for each (context, source, tag) in use one queue of receives, or of messages: both at
-///                once cannot be, since the second to come would have matched. Receives with
-///                MPI_ANY_SOURCE queue under the source `any_source`. Messages are found by patterns with
-///                wildcards through indices of their own (match/wildcard_index.hpp).
-/// Open queues    the queue of the key asked for last lies here, not in a table: programs tend to ask for
-///                it again, and then neither hash nor search. One with MPI_ANY_SOURCE lies beside it.
-/// Memory         tables hold queues that are not empty, and follow their number up and down, bucket by
-///                bucket (match/table.hpp). Where there is no memory, searches become longer.
-/// Classes        of contexts are reported when one of their queues is opened for the first time: whatever is
-///                posted or kept opens its queue before (match/context_classes.hpp).
+/// Queues         each (context, source, tag) in use has one queue, of receives or of messages.
+///                Both at once cannot be, since the second to come would have matched. Receives
+///                with MPI_ANY_SOURCE queue under the source `any_source`. Patterns with wildcards
+///                find messages by indices of their own (match/wildcard_index.hpp).
+/// Open queues    the queue of the latest key lies here, not in a table. Programs tend to use that
+///                key again, which then needs neither hash nor search. The queue of the latest key
+///                with MPI_ANY_SOURCE lies beside it.
+/// Memory         tables hold queues that are not empty, and follow their number up and down,
+///                bucket by bucket (match/table.hpp). If there is no memory, searches become
+///                longer.
+/// Classes        of contexts are reported when one of their queues is opened for the first time.
+///                Each post and each kept message opens its queue before
+///                (match/context_classes.hpp).
 /// Hostile keys   the hash is secret, so that no choice of tags makes a table a list.
 
 #include <memory>
@@ -30,12 +33,12 @@ public:
     static constexpr std::string_view name = "hash";
 
     HashMatcher();
-    /// With a seed for its hash; each table has never more than `most_buckets`.
+    /// Makes a matcher with a seed for its hash. Each table never has more than `most_buckets`.
     explicit HashMatcher(std::uint64_t seed, std::uint32_t most_buckets = 1U << 31) noexcept;
     HashMatcher(const HashMatcher&) = delete;
     HashMatcher& operator=(const HashMatcher&) = delete;
 
-    /// Before anything is asked for: reports which classes of contexts are.
+    /// Sets where classes of contexts are reported. Called before the first post or arrival.
     void report_to(ContextClasses::Engine& reports) noexcept {
         reports_ = &reports;
         reported_ = 0;
@@ -86,7 +89,7 @@ public:
         kept_.each([&](const Queue<Exact>& queue) { for_each(queue, visit); });
     }
 
-    /// Bytes besides this object.
+    /// Returns the bytes besides this object.
     std::size_t memory() const noexcept {
         return posted_.memory() + kept_.memory() + (index_ == nullptr ? 0 : index_->memory());
     }
@@ -94,7 +97,8 @@ public:
 private:
     using Exact = Kept<&Message::exact>;
 
-    /// The queue of one key. Its parts are compared one by one, as the program hands them over.
+    /// The queue of one key. The parts of the key are compared one by one, as the program gives
+    /// them.
     struct OpenPosted {
         std::uint32_t context;
         std::int32_t source;
@@ -129,19 +133,19 @@ private:
             reopen_any_source(key);
         return any_source_;
     }
-    /// A queue of this context is opened.
+    /// Notes that a queue of this context is opened.
     [[gnu::always_inline]] void note_context(std::uint32_t context) noexcept {
         if (!platform::has_bit(reported_, context)) [[unlikely]]
             report(context);
     }
     [[gnu::noinline]] void report(std::uint32_t context) noexcept;
     void reopen(Key key) noexcept;
-    /// The same in line, where messages with a key of their own each pass by.
+    /// Does the same in line, for messages that each have another key.
     [[gnu::always_inline]] void reopen_in_line(Key key) noexcept;
     void reopen_any_source(Key key) noexcept;
     Message* post_elsewhere(core::Request& receive, Key key) noexcept;
     [[gnu::noinline]] Message* post_any_source(core::Request& receive, Key key) noexcept;
-    /// The first receive of the open queue; nullptr if there is none.
+    /// Takes the first receive of the open queue. Returns nullptr if there is none.
     [[gnu::always_inline]] core::Request* take_first_posted() noexcept {
         core::Request* first = exact_.receives.first;
         if (first == nullptr) return nullptr;
@@ -162,7 +166,7 @@ private:
     Message* first_kept_with_wildcard(Key key) noexcept;
     std::unique_ptr<WildcardIndex> index_kept() const noexcept;
 
-    // What every message needs.
+    // Members that every message needs.
     Open exact_;
     std::uint64_t order_ = 0;  ///< of posts, and of arrivals
     std::size_t any_source_receives_ = 0;
@@ -173,13 +177,14 @@ public:
 
 private:
     OpenPosted any_source_;
-    std::uint64_t reported_ = ~std::uint64_t{0};  ///< a bit for each class; nobody is told at first
+    /// A bit for each class; no receiver of reports at first.
+    std::uint64_t reported_ = ~std::uint64_t{0};
     ContextClasses::Engine* reports_ = nullptr;
     KeyHash hash_;
     Table<Posted<>> posted_;
     Table<Exact> kept_;
     std::unique_ptr<WildcardIndex>
-        index_;  ///< once somebody has asked for messages with a wildcard
+        index_;  ///< set by the first search for messages with a wildcard
 };
 static_assert(Matcher<HashMatcher>);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What matching by hash promises beyond the right answers: searches of one entry, memory that goes back,
-/// and no way to spoil either from outside. Work is counted, not timed.
+/// The promises of matching by hash besides right answers: searches of one entry, and memory that
+/// goes back. No user can break either from outside. Work is counted, not timed.
 
 #include "match/hash.hpp"
 
@@ -21,7 +21,7 @@ using match::any_tag;
 using match::Envelope;
 using match::HashMatcher;
 
-/// Entries looked at in a search, on average.
+/// Returns the average of entries looked at in a search.
 double depth(const HashMatcher& matcher) {
     const auto shallow = static_cast<double>(matcher.searches.total.searches_to_1.value());
     const auto deep = static_cast<double>(matcher.searches.total.searches.value());
@@ -29,7 +29,7 @@ double depth(const HashMatcher& matcher) {
     return (shallow + steps) / (shallow + deep);
 }
 
-/// Receives and messages that stay where they are.
+/// Receives and messages that keep their addresses.
 class Traffic {
 public:
     template <class Matcher>
@@ -62,7 +62,7 @@ Envelopes row(int count, const std::function<Envelope(int)>& make) {
     return all;
 }
 
-/// Posts receives for all of them and has them come in the reverse order, then the other way round.
+/// Posts receives for all of them and has them arrive in the reverse order, then exchanges the two.
 double depth_with(HashMatcher& matcher, const Envelopes& envelopes, bool from_any_source = false) {
     Traffic traffic;
     const auto pattern = [&](Envelope envelope) {
@@ -81,7 +81,8 @@ double depth_with(HashMatcher& matcher, const Envelopes& envelopes, bool from_an
 
 constexpr double deepest_average = 1.1;
 
-/// Over so many seeds that the average says nothing of luck with one: few entries meet by chance, or do not.
+/// Averages over so many seeds that luck with one does not matter: few entries meet by chance, or
+/// do not.
 double depth_over_seeds(const Envelopes& envelopes, bool from_any_source) {
     const std::size_t seeds = 1 + 10'000 / envelopes.size();
     double sum = 0;
@@ -136,7 +137,7 @@ TEST(HashMatcher, keys_with_equal_digits_and_strides_do_not_make_it_a_list) {
                 [&](int i) { return Envelope{2, 1, up(i)}; }),
             row(count >> (shift > 15 ? shift - 15 : 0),
                 [&](int i) { return Envelope{2, up(i), 1}; }),
-            // Source and tag that cancel each other out in a sum, or in an exclusive or.
+            // A source and a tag that cancel each other out in a sum, or in an exclusive or.
             row(count, [&](int i) { return Envelope{2, i, 1'000'000 - i}; }),
             row(count, [&](int i) { return Envelope{static_cast<std::uint32_t>(i), i, i}; }),
         };
@@ -147,7 +148,8 @@ TEST(HashMatcher, keys_with_equal_digits_and_strides_do_not_make_it_a_list) {
     }
 }
 
-/// Tags that share the low digits of a hash, for somebody who knows its seed.
+/// Returns tags that share the low digits of a hash, as a user who knows the seed could choose
+/// them.
 Envelopes against(std::uint64_t seed, int count) {
     const match::KeyHash hash(seed);
     Envelopes chosen;
@@ -177,7 +179,7 @@ TEST(HashMatcher, gives_memory_back) {
         for (int tag = 0; tag < most; ++tag) ASSERT_FALSE(first({2, 1, tag}));
         EXPECT_GT(matcher.memory(), std::size_t{most} * 16) << "else it is not measured well";
         for (int tag = 0; tag < most; ++tag) ASSERT_TRUE(second({2, 1, tag}));
-        // A few in the table now and then are enough for it to notice.
+        // A few takes from the table now and then are enough for it to notice.
         for (int round = 0; round < most / 4; ++round) {
             ASSERT_FALSE(first({2, 1, 0}));
             ASSERT_FALSE(first({2, 1, 1}));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a table of queues is asked for: an envelope, or a pattern, in two words, which functions take in
-/// registers. (As three fields it goes through memory, written in halves and read as a whole, for which
-/// processors wait.)
+/// The key of a queue in a table: an envelope, or a pattern, in two words, which functions take in
+/// registers. Three fields would go through memory, written in halves and read as a whole, for
+/// which processors wait.
 ///
-/// Its hash is one of which nobody knows beforehand what it brings together: a sum of products with secret
-/// multipliers (Dietzfelbinger's multiply-shift for vectors). Whatever two keys a sender chooses, they share
-/// a hash with a probability of about 2^-32. The mixing at the end keeps rows of keys, such as tags with a
-/// stride, from falling into rows of buckets.
+/// The hash is secret, so that no user knows which keys it brings together. It is a sum of products
+/// with secret multipliers (Dietzfelbinger's multiply-shift for vectors). Any two keys that a
+/// sender chooses share a hash with a probability of about 2^-32. Tags with a stride and the like
+/// are rows of keys. The mixing at the end keeps them from falling into rows of buckets.
 
 #include <cstdint>
 
@@ -28,7 +28,7 @@ public:
     std::int32_t source() const noexcept { return static_cast<std::int32_t>(from_ >> 32); }
     std::int32_t tag() const noexcept { return static_cast<std::int32_t>(tag_); }
 
-    /// The same with these parts left open.
+    /// Return the same key with this part left open.
     Key any_source() const noexcept { return {context(), match::any_source, tag()}; }
     Key any_tag() const noexcept { return {context(), source(), match::any_tag}; }
 
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    /// SplitMix64: numbers without a pattern from a counter.
+    /// Returns the next number without a pattern from a counter (SplitMix64).
     static std::uint64_t next(std::uint64_t& counter) noexcept {
         std::uint64_t mixed = counter += 0x9e3779b97f4a7c15U;
         mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9U;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What engines have in common that search linearly: `Engine` is the one that derives from it, and says
-/// which list a receive belongs to.
+/// Common parts of engines that search linearly. `Engine` derives from it, and names the list that
+/// a receive belongs to.
 
 #include <cstdint>
 

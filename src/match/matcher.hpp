@@ -3,15 +3,16 @@
 /// Matching of receives and messages within one instance: the posted receive queue (PRQ) and the
 /// unexpected message queue (UMQ) of the papers, behind one concept.
 ///
-/// Order          of the receives that accept a message, the one posted first gets it; of the
-///                messages that a receive accepts, the one that arrived first (MPI 5.0, 3.5).
-///                order() of a posted receive grows with each post, so that the process-wide list of
-///                wildcard receives can be compared with what is posted here.
-/// Wildcards      find() takes any source and any tag. post() takes any source; any tag only where all that
-///                is posted has it: then arrive() and posted_for() are asked with any tag, too.
+/// Order          among the receives that accept a message, the one posted first gets it. Among the
+///                messages that a receive accepts, it gets the one that arrived first (MPI 5.0,
+///                3.5). order() of a posted receive grows with each post. So the process-wide list
+///                of wildcard receives can be compared with the receives posted here.
+/// Wildcards      find() takes any source and any tag. post() takes any source. It takes any tag
+///                only if all posted receives have it. Then the arguments of arrive() and
+///                posted_for() have any tag, too.
 /// Thread safety  none: the instance's lock is held.
 /// Ownership      a queue links requests and messages, it does not own them. A request's `next` and
-///                `order`, a message's links belong to the matcher while it is queued.
+///                `order`, and a message's links belong to the matcher while it is queued.
 
 #include <concepts>
 #include <cstdint>
@@ -23,8 +24,8 @@
 
 namespace heddle::match {
 
-/// The queue of posted receives is longest just before one is taken out: by arrivals, which need not
-/// look each time then.
+/// Notes the length of the posted receive queue just before a receive is taken out. The queue is
+/// longest then, so arrivals need not look each time.
 inline void note_posted(tool::counters::Matching& counters) noexcept {
     counters.most_posted_receives.raise_to(counters.posted_receives.value());
 }
@@ -39,31 +40,32 @@ concept Matcher = std::default_initializable<M> &&
     requires(M matcher, core::Request& receive, Message& message, const Envelope& envelope,
              std::uint64_t order, void (*visit_receive)(const core::Request&),
              void (*visit_message)(const Message&)) {
-        { M::name } -> std::convertible_to<std::string_view>;  // the knob value selecting it
-        /// The message that the receive, which holds this pattern, gets, taken out of the queue;
-        /// nullptr: the receive is queued.
+        { M::name } -> std::convertible_to<std::string_view>;  // the knob value that selects it
+        /// Returns the message that the receive, which holds this pattern, gets. Takes it out of
+        /// the queue. Returns nullptr if there is none; the receive is then queued.
         { matcher.post(receive, envelope) } noexcept -> std::same_as<Message*>;
-        /// The receive that gets a message with this envelope, taken out of the queue; nullptr: none.
+        /// Returns the receive that gets a message with this envelope. Takes it out of the queue.
+        /// Returns nullptr if there is none.
         { matcher.arrive(envelope) } noexcept -> std::same_as<core::Request*>;
-        /// The same, not taken out.
+        /// Returns the same receive, but does not take it out.
         { matcher.posted_for(envelope) } noexcept -> std::same_as<core::Request*>;
-        /// Takes out what posted_for() has just answered.
+        /// Takes out the receive that posted_for() has just returned.
         { matcher.take_posted(receive) } noexcept -> std::same_as<void>;
         /// Queues a message that no receive waits for.
         { matcher.keep(message) } noexcept -> std::same_as<void>;
-        /// The first queued message that the pattern accepts; nullptr: none.
+        /// Returns the first queued message that the pattern accepts, or nullptr if there is none.
         { matcher.find(envelope) } noexcept -> std::same_as<Message*>;
         { matcher.take(message) } noexcept -> std::same_as<void>;
-        /// Takes a queued receive out; false if it is not queued.
+        /// Takes a queued receive out. Returns false if it is not queued.
         { matcher.cancel(receive) } noexcept -> std::same_as<bool>;
-        /// Lengths of queues; the most posted receives as of the latest note_posted().
+        /// Lengths of queues. The most posted receives are as of the latest note_posted().
         { matcher.counters } -> std::same_as<tool::counters::Matching&>;
         { matcher.searches } -> std::same_as<SearchCounts&>;
-        /// All later posts get an order above the given one; answers the current highest.
+        /// Raises the order of all later posts above the given one. Returns the current highest.
         { matcher.raise_order(order) } noexcept -> std::same_as<std::uint64_t>;
-        /// Calls visit(receive) for each that is queued.
+        /// Calls visit(receive) for each queued receive.
         { matcher.each_posted(visit_receive) } -> std::same_as<void>;
-        /// Calls visit(message) likewise.
+        /// Calls visit(message) for each queued message.
         { matcher.each_kept(visit_message) } -> std::same_as<void>;
     };
 

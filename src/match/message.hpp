@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What matching decides on, and a message that has arrived before its receive was posted.
+/// The envelope that matching decides on, and a message that arrived before its receive was posted.
 
 #include <atomic>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace heddle::match {
 inline constexpr std::int32_t any_source = -1;
 inline constexpr std::int32_t any_tag = -2;
 
-/// What a message says of itself (MPI 5.0, 3.2.3), the context id standing for the communicator.
+/// Envelope of a message (MPI 5.0, 3.2.3). The context id stands for the communicator.
 struct Envelope {
     std::uint32_t context;
     std::int32_t source;
@@ -22,7 +22,7 @@ struct Envelope {
     bool operator==(const Envelope&) const noexcept = default;
 };
 
-/// What a receive accepts. Source and tag may be wildcards.
+/// Pattern of a receive. Source and tag may be wildcards.
 using Pattern = Envelope;
 
 constexpr bool accepts(const Pattern& wanted, const Envelope& message) noexcept {
@@ -33,7 +33,7 @@ constexpr bool accepts(const Pattern& wanted, const Envelope& message) noexcept 
 
 struct Message;
 
-inline constexpr std::uint8_t no_protocol = 0xff;  ///< of a message that is free
+inline constexpr std::uint8_t no_protocol = 0xff;  ///< of a free message
 
 /// Membership in one queue of messages (match/queue.hpp).
 struct Link {
@@ -43,18 +43,20 @@ struct Link {
 
 /// An unexpected message. Its payload has been copied out of the ring, or stays with the sender.
 ///
-/// Three lines, an odd number: of many messages in a row, the first lines are spread over all of a cache.
+/// Three lines, an odd number: first lines of many messages in a row are spread over all of a
+/// cache.
 struct alignas(cache_line) Message {
-    // What matching without wildcards needs lies in the first line.
+    // The first line has all members that matching without wildcards needs.
     std::atomic<core::Kind> kind{core::Kind::none};  ///< message while an MPI_Message names it
     Envelope envelope{};
     std::uint64_t arrived = 0;  ///< grows with each message that the matcher keeps
-    Link exact;    ///< among those with the same envelope, or of the same source (match/source.hpp)
-    Link arrival;  ///< among all of the matcher
-    std::int32_t peer = 0;         ///< sending process, by its number
-    std::uint8_t protocol = 0;     ///< p2p::Kind, or no_protocol
-    std::uint8_t instance = 0;     ///< where it arrived
-    std::uint8_t filed = 0;        ///< in which of the next three it is (match/wildcard_index.hpp)
+    Link exact;                 ///< among those of the same envelope or source (match/source.hpp)
+    Link arrival;               ///< among all of the matcher
+    std::int32_t peer = 0;      ///< number of the sending process
+    std::uint8_t protocol = 0;  ///< p2p::Kind, or no_protocol
+    std::uint8_t instance = 0;  ///< where it arrived
+    /// Which of the next three links it is in (match/wildcard_index.hpp).
+    std::uint8_t filed = 0;
     Link any_source;               ///< among those with the same context and tag
     Link any_tag;                  ///< among those with the same context and source
     Link any;                      ///< among those with the same context
@@ -66,17 +68,18 @@ struct alignas(cache_line) Message {
         std::byte small[40];
         struct {
             std::uint64_t address;  ///< in the sending process; or its place in a ring of payload
-            std::uint8_t manifest;  ///< of one that is streamed (node/payload_ring.hpp)
-            bool synchronous;       ///< likewise: the sender waits for an answer in any case
-        } far;                      ///< without a copy
-        std::uint64_t words[5];     ///< the last one: the offer, of a message that has one
+            std::uint8_t manifest;  ///< of a streamed message (node/payload_ring.hpp)
+            /// Of a streamed message: the sender waits for an answer in any case.
+            bool synchronous;
+        } far;                   ///< without a copy
+        std::uint64_t words[5];  ///< the last one: the offer of a message that has one
     };
     union {
-        Message* next = nullptr;  ///< in a list of free messages, or of those set aside
-        void* communicator;       ///< while an MPI_Message names it: where it was probed
+        Message* next = nullptr;  ///< in a list of free messages, or of messages set aside
+        void* communicator;       ///< while an MPI_Message names it: that of the probe
     };
 
-    /// A copied payload beside an offer is at most so long if it lies here.
+    /// A copied payload beside an offer is at most so long if it lies in `small`.
     static constexpr std::size_t small_beside_offer = 32;
     std::uint64_t& offer() noexcept { return words[4]; }
     std::uint64_t offer() const noexcept { return words[4]; }

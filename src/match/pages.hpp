@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// An array that grows and shrinks at its end by one element, without ever moving many: pages behind a
-/// directory. The first element lies here, so that small arrays take no memory and one element is always
-/// there.
+/// An array that grows and shrinks at its end by one element, without ever moving many: pages
+/// behind a directory. The first element lies here. So small arrays take no memory, and one element
+/// is always there.
 ///
 /// Elements are bytes: they begin as zeroes, and while the first page grows they are copied.
-/// Errors         grow() answers false when there is no memory, and has changed nothing.
+/// Errors         grow() returns false if there is no memory, and has changed nothing.
 
 #include <algorithm>
 #include <bit>
@@ -34,16 +34,16 @@ public:
     T& operator[](std::uint32_t i) noexcept { return pages_[i / page][i % page]; }
     const T& operator[](std::uint32_t i) const noexcept { return pages_[i / page][i % page]; }
 
-    /// Makes room for element `count`, zeroes.
+    /// Makes room for element `count`, which begins as zeroes.
     bool grow(std::uint32_t count) noexcept {
         if (count < room_) return true;
         return room_ < page ? enlarge_first() : add_page();
     }
-    /// Elements from `count` on, which are zeroes, are not needed any more.
+    /// Gives up elements from `count` on, which are zeroes.
     void shrink(std::uint32_t count) noexcept {
         if (room_ > page && count <= room_ - page) drop_page();
     }
-    /// Bytes besides this object.
+    /// Returns the bytes besides this object.
     std::size_t memory() const noexcept {
         return (only_ == &first_ ? 0 : room_ * sizeof(T)) +
             (pages_ == &only_ ? 0 : listed_ * sizeof(T*));

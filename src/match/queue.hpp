@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Queues of receives and of messages, linked through the entries themselves: first in, first out, and
-/// any entry can be taken out without a search.
+/// Queues of receives and of messages, linked through the entries: first in, first out. Any entry
+/// can be taken out without a search.
 ///
-/// A lane says which entries a queue links, by which members, and what key they are found under.
+/// A lane says which entries a queue links, by which members, and under which key.
 ///
-/// Links          the first entry's `before` means nothing here, so that taking the first out touches no
-///                other; the table keeps the queue's last entry there (match/table.hpp). The last entry's
-///                `next` is null.
+/// Links          the first entry's `before` means nothing in a queue. So taking the first out
+///                touches no other entry. The table keeps the queue's last entry there
+///                (match/table.hpp). The last entry's `next` is null.
 
 #include "core/request.hpp"
 #include "match/key.hpp"
 
 namespace heddle::match {
 
-/// What a key leaves open.
+/// The parts that a key leaves open.
 enum class Wild : std::uint8_t { none = 0, source = 1, tag = 2, both = 3 };
 
-/// Keys that leave this open.
+/// Keys that leave the given parts open.
 template <Wild wild>
 struct Keys {
     static Key key(std::uint32_t context, std::int32_t source, std::int32_t tag) noexcept {
         return {context, any_sender ? any_source : source, any_label ? any_tag : tag};
     }
-    /// Whether key() of these is this one, which leaves the same open.
+    /// Returns whether key() of these is this key, which leaves the same parts open.
     static bool is(Key key, std::uint32_t context, std::int32_t source, std::int32_t tag) noexcept {
         return (any_label || tag == key.tag()) && (any_sender || source == key.source()) &&
             context == key.context();
@@ -68,7 +68,7 @@ struct Queue {
     using Entry = typename Lane::Entry;
 
     Entry* first = nullptr;
-    Entry* last = nullptr;  ///< while there is a first one
+    Entry* last = nullptr;  ///< valid while there is a first one
 
     void append(Entry& entry) noexcept {
         Lane::next(entry) = nullptr;
@@ -86,7 +86,7 @@ struct Queue {
     }
 };
 
-/// Calls visit(entry) for each, from the first to the last.
+/// Calls visit(entry) for each entry, from the first to the last.
 template <class Lane, class Visit>
 void for_each(const Queue<Lane>& queue, Visit&& visit) {
     for (typename Lane::Entry* at = queue.first; at != nullptr;
@@ -94,7 +94,7 @@ void for_each(const Queue<Lane>& queue, Visit&& visit) {
         visit(*at);
 }
 
-/// A receive that is in no queue of a matcher points at itself.
+/// mark_taken() notes that a receive is in no queue of a matcher: its `next` is the receive itself.
 inline void mark_taken(core::Request& receive) noexcept { receive.next = &receive; }
 inline bool is_taken(const core::Request& receive) noexcept { return receive.next == &receive; }
 

@@ -46,7 +46,8 @@ std::string made_path(const std::string& directory, std::int32_t rank) {
     return directory + "/rank-" + std::to_string(rank) + ".matching";
 }
 
-/// A link is not followed: in a directory that others may write to it could lead to any file of the user.
+/// Opens a new file. It follows no link: in a directory that others may write to, a link could lead
+/// to any file of the user.
 std::FILE* open_new(const std::string& path) {
     const int fd =
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -61,7 +62,7 @@ Recording::Recording(const std::string& directory, std::int32_t rank, std::int32
       end_(bytes_.data() + recording::block_header_bytes) {
     if (file_ == nullptr)
         throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // blocks are large enough
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // blocks are large enough without a buffer
     std::array<std::uint8_t, recording::header_bytes> header;
     std::memcpy(header.data(), recording::magic.data(), recording::magic.size());
     recording::store(header.data() + 8, recording::version);
@@ -83,7 +84,7 @@ void Recording::add(const recording::Event& event) noexcept {
         write_block();
 }
 
-/// Also the end of the file, when there are no events.
+/// Writes a block. One without events is the end of the file.
 void Recording::write_block() noexcept {
     std::uint8_t* const events = bytes_.data() + recording::block_header_bytes;
     const auto count = static_cast<std::uint32_t>(end_ - events);

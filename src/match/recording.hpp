@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Writes down what a rank's matching is asked to do, for `heddle replay` (docs/RECORDINGS.md).
+/// Records what the program asks a rank's matching to do, for `heddle replay` (docs/RECORDINGS.md).
 ///
-/// Thread safety  any thread; a mutex of its own makes one sequence of what instances do in parallel.
-///                The caller holds the lock of the instance while it asks the matcher and tells the
-///                recording, so that the order within an instance is the real one.
-/// Cost           the mutex and a few bytes in memory; a block of them is written when it is full.
-/// Errors         a file that cannot be made throws std::runtime_error. When a write fails, the recording
-///                ends there, and close() says why.
+/// Thread safety  any thread. A mutex of its own makes one sequence of the steps of parallel
+///                instances. The caller holds the instance's lock while it calls the matcher and
+///                the recording. So the order within an instance is the real one.
+/// Cost           the mutex and a few bytes in memory. A block of them is written when it is full.
+/// Errors         a file that cannot be made throws std::runtime_error. If a write fails, the
+///                recording ends there, and close() says why.
 
 #include <array>
 #include <cstdint>
@@ -22,23 +22,23 @@ namespace heddle::match {
 
 class Recording {
 public:
-    /// Makes DIRECTORY/rank-R.matching, and the directory if it is not there.
+    /// Makes DIRECTORY/rank-R.matching, and the directory if it does not exist.
     Recording(const std::string& directory, std::int32_t rank, std::int32_t ranks);
     ~Recording();
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
-    /// A receive is posted, with MPI_ANY_TAG, too.
+    /// Records a posted receive, also with MPI_ANY_TAG.
     void post(const Pattern& pattern) noexcept { add({recording::Step::post, pattern}); }
-    /// A message is to be matched.
+    /// Records a message that is to be matched.
     void arrive(const Envelope& envelope) noexcept { add({recording::Step::arrive, envelope}); }
-    /// A receive with this pattern was taken out of the posted ones.
+    /// Records that a receive with this pattern was taken out of the posted ones.
     void cancel(const Pattern& pattern) noexcept { add({recording::Step::cancel, pattern}); }
-    /// A probe has taken a message out of the unexpected ones.
+    /// Records that a probe has taken a message out of the unexpected ones.
     void take(const Pattern& pattern) noexcept { add({recording::Step::take, pattern}); }
 
-    /// Writes what is left and the end. Empty, or what is wrong with the file, as a sentence. What comes
-    /// later is not recorded.
+    /// Writes the rest and the end. Returns an empty string, or the fault of the file as a
+    /// sentence. Later steps are not recorded.
     std::string close();
 
 private:
@@ -52,7 +52,7 @@ private:
 
     sync::Mutex lock_;
     const std::string path_;
-    std::unique_ptr<std::FILE, Closer> file_;  ///< none: nothing is recorded any more
+    std::unique_ptr<std::FILE, Closer> file_;  ///< nullptr: recording has ended
     int error_ = 0;                            ///< errno of the write that failed
     std::uint32_t block_ = 0;
     std::uint32_t events_ = 0;  ///< in this block

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The file format of what a rank's matching was asked to do: docs/RECORDINGS.md.
+/// File format of recordings of a rank's matching: docs/RECORDINGS.md.
 ///
-///   file    header, blocks, end     all numbers with the lowest byte first
-///   header  magic, version, rank, ranks, check of what precedes
-///   block   bytes and number of its events, number of the block, check; then the events
-///   end     a block without events
+///   file    header, blocks, end.    All numbers have the lowest byte first.
+///   header  magic, version, rank, ranks, check of what precedes.
+///   block   bytes and number of its events, number of the block, check; then the events.
+///   end     a block without events.
 ///
-/// An event is a byte of flags, and whichever of context, source and tag differ from the event before,
-/// each as a difference. Every block begins anew, so that it can be read alone.
+/// An event is a byte of flags, and then the parts of the envelope that differ from the event
+/// before. Each is written as a difference. Every block begins anew, so that it can be read alone.
 
 #include <array>
 #include <cstddef>
@@ -48,10 +48,10 @@ inline std::uint32_t load(const std::uint8_t* from) noexcept {
     return number;
 }
 
-/// CRC-32 as in zlib. `before`: the check of what precedes.
+/// Returns a CRC-32 as in zlib. `before` is the check of the preceding bytes.
 std::uint32_t check(std::span<const std::uint8_t> bytes, std::uint32_t before = 0) noexcept;
 
-/// What lies before the events of a block; checked are these fields and the events.
+/// Header before the events of a block. Its check covers the other fields and the events.
 struct BlockHeader {
     std::uint32_t bytes, events, number, check;
 };
@@ -64,7 +64,7 @@ inline void store(std::uint8_t* to, const BlockHeader& header) noexcept {
 inline BlockHeader load_block_header(const std::uint8_t* from) noexcept {
     return {load(from), load(from + 4), load(from + 8), load(from + 12)};
 }
-/// The check that belongs into the header, whose other fields are set.
+/// Returns the check for the header, whose other fields are set.
 inline std::uint32_t check_of(const BlockHeader& header,
                               std::span<const std::uint8_t> events) noexcept {
     std::array<std::uint8_t, block_header_bytes> bytes;
@@ -72,11 +72,12 @@ inline std::uint32_t check_of(const BlockHeader& header,
     return check(events, check({bytes.data(), 12}));
 }
 
-/// The flags of an event: its step in the two lowest bits, and what is as in the event before.
+/// Flags of an event: its step in the two lowest bits, and the parts that are as in the event
+/// before.
 inline constexpr std::uint8_t step_bits = 3, same_context = 4, same_source = 8, same_tag = 16,
                               no_such_bits = 0xe0;
 
-/// Differences near zero, of either sign, become small numbers, which take few bytes.
+/// Folds differences near zero, of either sign, into small numbers, which take few bytes.
 constexpr std::uint32_t folded(std::uint32_t difference) noexcept {
     return difference << 1 ^ (difference >> 31 != 0 ? ~std::uint32_t{0} : 0);
 }
@@ -87,7 +88,7 @@ constexpr std::uint32_t unfolded(std::uint32_t number) noexcept {
 /// Writes the events of a block one after the other.
 class Encoder {
 public:
-    /// At most most_event_bytes; answers the end.
+    /// Writes at most most_event_bytes. Returns the end.
     std::uint8_t* put(std::uint8_t* to, const Event& event) noexcept {
         const Envelope& now = event.envelope;
         std::uint8_t& flags = *to++;
@@ -121,12 +122,12 @@ private:
     Envelope before_{};
 };
 
-/// Reads them again.
+/// Reads the events of a block one after the other.
 class Decoder {
 public:
     explicit Decoder(std::span<const std::uint8_t> events) noexcept : left_(events) {}
 
-    /// False if no event begins here.
+    /// Returns false if no event begins here.
     bool get(Event& event) noexcept {
         if (left_.empty()) return false;
         const std::uint8_t flags = left_.front();

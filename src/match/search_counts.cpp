@@ -9,7 +9,7 @@
 namespace heddle::match {
 namespace {
 
-/// By powers of two: the counters from `searches_to_1` on.
+/// Counters by powers of two, from `searches_to_1` on.
 constexpr tool::Counter Searching::* by_depth[] = {
 #define PLACE(name, unit, doc) &Searching::name,
 #define HISTOGRAM(name, unit, doc) POWERS(PLACE, name, unit, doc)
@@ -45,7 +45,7 @@ void SearchCounts::settle() noexcept {
 
 Searching* SearchCounts::find(std::uint32_t context) {
     if (by_context_ == nullptr) by_context_ = std::make_unique<ByContext>();
-    // Contexts come in pairs, the second of which is for collectives.
+    // Contexts come in pairs. The second one is for collectives.
     Recent& recent = by_context_->recent[context / 2 % by_context_->recent.size()];
     if (recent.context != context || recent.searches == nullptr)
         recent = {context, &by_context_->all[context]};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How much a matcher has looked for receives and messages: in all, and for each context.
+/// Counts of a matcher's searches for receives and messages: in total, and for each context.
 ///
-/// Thread safety  whoever holds what guards the matcher; `total` is read by any thread.
-/// Cost           a search of the same context as the one before adds to a counter. Another context is found
-///                without a search of its own while no two that are in use meet in `recent`.
-/// Memory         a place for each context that has been searched for, until forget(). Where there is none
-///                left, searches count in `total` only.
+/// Thread safety  the thread that holds the matcher's guard; `total` is read by any thread.
+/// Cost           a search of the same context as the one before adds to a counter. Finding another
+///                context needs no search, unless two contexts in use share a place in `recent`.
+/// Memory         a place for each context that has been searched for, until forget(). If memory
+///                runs out, searches count in `total` only.
 
 #include <array>
 #include <cstdint>
@@ -25,12 +25,12 @@ public:
     SearchCounts(const SearchCounts&) = delete;
     SearchCounts& operator=(const SearchCounts&) = delete;
 
-    /// A search that has looked at `steps` entries. Nothing to look at is no search. Most look at one: that is
-    /// counted once, and told by add_shallow_searches().
+    /// Counts a search that has looked at `steps` entries. A search of an empty queue is none. Most
+    /// look at one entry. They are counted once, and add_shallow_searches() adds them to sums.
     void note(std::uint32_t context, std::uint64_t steps) noexcept {
         if (steps != 0) note_lookup(context, steps);
     }
-    /// A search in a table, which counts as one that looks at an entry even if the place is empty.
+    /// Counts a search in a table. It looks at one entry even if the place is empty.
     void note_lookup(std::uint32_t context, std::uint64_t steps) noexcept {
         if (context == context_ && steps <= 1) [[likely]]
             total.searches_to_1.add();
@@ -39,12 +39,12 @@ public:
     }
     void add_time(std::uint32_t context, std::uint64_t nanoseconds) noexcept;
 
-    /// Adds what was counted for a context.
+    /// Adds the counts of a context.
     void add_to(tool::Values& sums, std::uint32_t context) noexcept;
-    /// The context will be that of another communicator.
+    /// Forgets the context, which will be that of another communicator.
     void forget(std::uint32_t context) noexcept;
 
-    /// Entries looked at so far, and the most that one search has looked at.
+    /// Return the entries looked at so far, and the most that one search has looked at.
     std::uint64_t steps() const noexcept {
         return total.search_steps.value() + total.searches_to_1.value();
     }
@@ -66,20 +66,21 @@ private:
     };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    /// Searches are of this context from now on.
+    /// Turns to a context, that of the searches from now on.
     [[gnu::cold]] void turn_to(std::uint32_t context) noexcept;
-    /// Tells the context at hand of those that have looked at one entry, of which only the total is counted.
+    /// Adds searches that looked at one entry to the current context. Before, only their total is
+    /// counted.
     void settle() noexcept;
     Searching* find(std::uint32_t context);
     [[gnu::noinline]] void note_uncommon(std::uint32_t context, std::uint64_t steps) noexcept;
 
-    std::uint32_t context_ = none;   ///< of the latest search
-    Searching* searches_ = nullptr;  ///< of this context; nullptr for want of memory
-    std::uint64_t settled_ = 0;      ///< of total.searches_to_1, those that contexts know of
-    std::unique_ptr<ByContext> by_context_;  ///< once something was searched for
+    std::uint32_t context_ = none;           ///< of the latest search
+    Searching* searches_ = nullptr;          ///< of this context; nullptr: memory has run out
+    std::uint64_t settled_ = 0;              ///< part of total.searches_to_1 that contexts have
+    std::unique_ptr<ByContext> by_context_;  ///< made by the first search
 };
 
-/// What sums do not have in them yet.
+/// Adds the searches of one entry, which sums do not have yet.
 void add_shallow_searches(tool::Values& sums) noexcept;
 
 }  // namespace heddle::match

@@ -50,7 +50,7 @@ TEST(SearchCounts, tell_contexts_apart) {
 TEST(SearchCounts, forget_a_context_and_begin_anew) {
     match::SearchCounts counts;
     counts.note(6, 5);
-    counts.note(22, 7);  // of the same place
+    counts.note(22, 7);  // has the same place
     counts.forget(6);
     counts.forget(38);  // never searched for
     EXPECT_EQ(steps_in(counts, 6), 0U);

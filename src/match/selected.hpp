@@ -2,8 +2,9 @@
 #pragma once
 /// The matching engine of an instance: the default one, or another that was selected at start.
 ///
-/// What is inlined into the short ways of a message asks `standard` directly; those ways are closed where
-/// another engine was selected (p2p/engine.hpp). Everything else asks here, past one branch.
+/// Code that is inlined into the fast paths of a message calls `standard` directly. Those paths are
+/// closed if another engine was selected (p2p/engine.hpp). All other code calls this class, past
+/// one branch.
 
 #include <memory>
 #include <string_view>
@@ -18,7 +19,7 @@ class Selected {
 public:
     DefaultMatcher standard;
 
-    /// Before anything is queued. `name`: of an engine that ships.
+    /// Selects the engine called `name`, one that ships. Called before anything is queued.
     void select(std::string_view name);
 
     Message* post(core::Request& receive, const Pattern& pattern) noexcept {

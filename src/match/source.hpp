@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Matching by lists of one source each, as Open MPI's ob1 does (P4, 2.1): receives of each (context, source)
-/// in the order of their posts, those with MPI_ANY_SOURCE in a list of their own for each context, and
-/// messages of each (context, source). Lists are searched from the front.
+/// Matching by lists of one source each, as Open MPI's ob1 does (P4, 2.1). Receives of each
+/// (context, source) are in the order of their posts. Those with MPI_ANY_SOURCE have a list of
+/// their own for each context. Messages have a list for each (context, source). Lists are searched
+/// from the front.
 ///
-/// Open MPI finds lists in an array as long as the communicator. Here a table has the ones that are not
-/// empty, so that memory grows with the sources in use.
+/// Open MPI finds lists in an array as long as the communicator. Here a table has the lists that
+/// are not empty, so that memory grows with the sources in use.
 
 #include <string_view>
 
@@ -16,7 +17,8 @@
 
 namespace heddle::match {
 
-/// Lists by (context, source). The one asked for last is open: taking out what was found in it is no search.
+/// Lists by (context, source). The latest one is open: an entry found in it is taken out without a
+/// search.
 template <class Lane>
 class ListsBySource {
 public:
@@ -26,7 +28,7 @@ public:
         if (const Key key(context, source, any_tag); key != key_) reopen(key);
         return open_;
     }
-    /// Calls visit(entry) for each.
+    /// Calls visit(entry) for each entry.
     template <class Visit>
     void each(Visit&& visit) const {
         for_each(open_, visit);
@@ -44,7 +46,7 @@ private:
 
     const KeyHash& hash_;
     Table<Lane> table_;
-    Key key_{0, 0, 0};  ///< nobody asks for this one: tags are left open
+    Key key_{0, 0, 0};  ///< no list has this key: its tag is not open
     Queue<Lane> open_;
 };
 
@@ -82,7 +84,8 @@ public:
         arrivals_.remove(message);
         counters.unexpected_queue.subtract();
     }
-    /// With MPI_ANY_SOURCE among all messages, as the order of arrivals among sources is wanted.
+    /// Searches all messages if the source is MPI_ANY_SOURCE, since arrivals have an order among
+    /// sources.
     Message* find(const Pattern& pattern) noexcept {
         if (arrivals_.first == nullptr) return nullptr;
         if (pattern.source == any_source)
@@ -99,7 +102,7 @@ public:
     void each_kept(Visit&& visit) const {
         for_each(arrivals_, visit);
     }
-    /// Bytes besides this object.
+    /// Returns the bytes besides this object.
     std::size_t memory() const noexcept {
         return posted_.memory() + any_source_.memory() + kept_.memory();
     }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Finds queues by their keys in constant time: a table of first entries, which know the rest.
+/// Finds queues by their keys in constant time: a table of first entries, each of which leads to
+/// its queue.
 ///
-/// Linear hashing (Litwin, 1980): the table grows by splitting one bucket at a time and shrinks by merging
-/// one, so that no operation pays for all of it. A bucket is a cache line: six first entries and seven bits
-/// of the hash of each, so that entries of other keys are hardly ever looked at.
+/// Linear hashing (Litwin, 1980): the table grows by splitting one bucket at a time and shrinks by
+/// merging one. So no operation pays for all of it. A bucket is a cache line: six first entries and
+/// seven bits of the hash of each. So entries of other keys are hardly ever looked at.
 ///
-/// Form           a queue in the table is its first entry. Where that has no one before it, its link tells
-///                the last entry, and behind the last entry follows the next queue of a full bucket.
-/// Errors         none: a full bucket chains its queues. Where there is no memory, buckets become longer.
-/// Memory         follows what is in it: a table that could hold more than eight times as much for long is
-///                made smaller, a few buckets with each queue that is taken out.
+/// Form           a queue in the table is its first entry. The entry has none before it, so that
+///                its `before` names the last entry. The last entry's `next` is the next queue of a
+///                full bucket.
+/// Errors         none: a full bucket chains its queues. If there is no memory, buckets become
+///                longer.
+/// Memory         follows the queues. A table that could hold more than eight times as many for
+///                long is made smaller. Each queue that is taken out then removes a few buckets.
 
 #include <bit>
 #include <cstddef>
@@ -27,7 +30,7 @@ class Table {
 public:
     using Entry = typename Lane::Entry;
 
-    /// Has never more than `most` buckets.
+    /// Makes a table that never has more than `most` buckets.
     explicit Table(const KeyHash& hash, std::uint32_t most = 1U << 31) noexcept
         : hash_(hash), most_(most) {}
 
@@ -35,7 +38,7 @@ public:
     std::size_t memory() const noexcept { return buckets_.memory(); }
     std::uint32_t most() const noexcept { return most_; }
 
-    /// Puts in a queue that is not empty and whose key is not here.
+    /// Puts in a queue that is not empty and whose key is not in the table.
     void add(std::uint32_t hash, const Queue<Lane>& queue) noexcept {
         if (size_ >= full_) [[unlikely]]
             grow();
@@ -44,8 +47,8 @@ public:
         put(hash, *queue.first);
     }
 
-    /// Takes out the queue of this key; an empty one if it is not here. Adds to `compared` how many first
-    /// entries have been.
+    /// Takes out the queue of this key; an empty one if the table has none. Adds the number of
+    /// compared first entries to `compared`.
     Queue<Lane> take(std::uint32_t hash, Key key, std::uint64_t& compared) noexcept {
         looked_for_ = hash;
         looked_at_ = &bucket_of(hash);
@@ -62,13 +65,13 @@ public:
         }
         if (bucket.chained == nullptr) [[likely]]
             return {};
-        std::uint64_t more = 0;  // as `compared` had better stay in a register
+        std::uint64_t more = 0;  // a local, since `compared` had better stay in a register
         const Queue<Lane> taken = take_chained(bucket, key, more);
         compared += more;
         return taken;
     }
 
-    /// Takes an entry out of its queue, which is here.
+    /// Takes an entry out of its queue, which is in the table.
     void remove(std::uint32_t hash, Entry& entry) noexcept {
         std::uint64_t compared = 0;
         Queue<Lane> queue = take(hash, Lane::key(entry), compared);
@@ -76,7 +79,7 @@ public:
         if (queue.first != nullptr) add(hash, queue);
     }
 
-    /// The first entry of this key's queue, which stays here; nullptr if there is none.
+    /// Returns the first entry of this key's queue, which stays here, or nullptr if there is none.
     Entry* find(std::uint32_t hash, Key key, std::uint64_t& compared) noexcept {
         Entry* found = nullptr;
         each_in(bucket_of(hash), [&](Entry& first, std::uint32_t print) {
@@ -87,7 +90,7 @@ public:
         return found;
     }
 
-    /// Calls visit(queue) for each.
+    /// Calls visit(queue) for each queue.
     template <class Visit>
     void each(Visit&& visit) const {
         for (std::uint32_t i = 0; i < count_; ++i)
@@ -104,9 +107,10 @@ private:
     struct Bucket {
         std::uint64_t prints;  ///< a byte for each slot: 0x80 and seven bits of the hash; 0: free
         Entry* first[slots];
-        Entry* chained;  ///< queues that found no slot
+        Entry* chained;  ///< queues without a slot
 
-        /// A bit in the byte of each slot with this print; perhaps in those of others that are in use.
+        /// Returns a bit in the byte of each slot with this print, perhaps also of other slots in
+        /// use.
         std::uint64_t with_print(std::uint32_t print) const noexcept {
             const std::uint64_t differing = prints ^ each_slot * print;
             return (differing - each_slot) & ~differing & in_use;
@@ -115,7 +119,7 @@ private:
 
     static std::uint32_t print_of(std::uint32_t hash) noexcept { return 0x80 | hash >> 25; }
     Bucket& bucket_of(std::uint32_t hash) noexcept {
-        // Without a branch: which case it is, nobody can predict.
+        // Without a branch, since no processor can predict which case it is.
         return buckets_[hash & mask_ >> ((hash & mask_) >= count_)];
     }
 
@@ -147,8 +151,8 @@ private:
         return {};
     }
 
-    /// Calls visit(entry, print) for each first entry, chained ones without a print. It may put the entry
-    /// elsewhere.
+    /// Calls visit(entry, print) for each first entry, chained ones without a print. The call may
+    /// put the entry elsewhere.
     template <class Visit>
     static void each_in(const Bucket& bucket, Visit&& visit) {
         for (int i = 0; i < slots; ++i)
@@ -161,7 +165,7 @@ private:
         }
     }
 
-    /// Empties the bucket, and puts what was there where it belongs.
+    /// Empties the bucket, and puts its queues where they belong.
     void spread(Bucket& bucket) noexcept {
         const Bucket before = bucket;
         bucket = Bucket{};
@@ -171,7 +175,7 @@ private:
         });
     }
 
-    /// Splits one bucket. Where there is no memory for another, tries again some time later.
+    /// Splits one bucket. If there is no memory for another one, tries again some time later.
     [[gnu::noinline]] void grow() noexcept {
         if (count_ == most_ || !buckets_.grow(count_)) {
             full_ = size_ + 64;
@@ -192,7 +196,7 @@ private:
         set_limits();
     }
     void set_limits() noexcept {
-        full_ = std::size_t{count_} * 5 / 2 + 4;  // chains are rare with that many in six slots
+        full_ = std::size_t{count_} * 5 / 2 + 4;  // with that many in six slots chains are rare
         few_ = full_ / 8;
     }
 
@@ -203,7 +207,8 @@ private:
         else
             shrink_if_idle();
     }
-    /// A program that fills the table again and again passes by here each time, fewer than few_ times.
+    /// Shrinks a table that had few queues for long. A program that refills it each time calls this
+    /// fewer than few_ times.
     [[gnu::noinline]] void shrink_if_idle() noexcept {
         if (++idle_ <= 2 * few_) return;
         for (int i = 0; i < 4 && size_ < few_; ++i) shrink();
@@ -212,12 +217,12 @@ private:
     Pages<Bucket> buckets_;
     std::size_t size_ = 0;      ///< queues
     std::size_t full_ = slots;  ///< with as many, another bucket is wanted
-    std::size_t few_ = 0;       ///< with fewer, the table is larger than need be
+    std::size_t few_ = 0;       ///< with fewer, the table is larger than needed
     std::size_t idle_ = 0;      ///< queues taken since there were so few
     std::uint32_t count_ = 1;   ///< buckets in use
     std::uint32_t mask_ = 1;    ///< least 2^k - 1 that is not less than count_
     Bucket* looked_at_ =
-        &buckets_[0];  ///< that of this hash: who does not find a queue often adds one
+        &buckets_[0];  ///< the bucket of looked_for_: a thread that finds no queue often adds one
     std::uint32_t looked_for_ = 0;
     const KeyHash& hash_;
     std::uint32_t most_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Unexpected messages as patterns with wildcards ask for them: a table of queues for each of
-/// (context, any source, tag), (context, source, any tag), (context, any source, any tag).
+/// Unexpected messages by patterns with wildcards. There are three tables of queues: for (context,
+/// any source, tag), (context, source, any tag), (context, any source, any tag).
 ///
-/// There is none until somebody asks: programs without wildcards pay nothing. From then on messages are
-/// linked in the order in which they arrive, and filed when somebody asks again: find() files those that
-/// have come since, in that order, until it has an answer. So each message is filed once at most. Whoever
-/// asks for the first time while many are queued pays for sorting them.
+/// The first search with a wildcard makes the index: programs without wildcards pay nothing. From
+/// then on messages are linked in the order of their arrival, and searches file them. find() files
+/// those that have come since, in that order, until it has an answer. So each message is filed once
+/// at most. If many messages are queued at the first search, that search pays for sorting them.
 
 #include <algorithm>
 #include <vector>
@@ -21,7 +21,8 @@ public:
     Filed(const KeyHash& hash, std::uint32_t most_buckets) noexcept
         : hash_(hash), table_(hash, most_buckets) {}
 
-    /// The first message that the pattern, which has these wildcards, accepts; nullptr if there is none.
+    /// Returns the first message that the pattern, which has these wildcards, accepts. Returns
+    /// nullptr if there is none.
     Message* find(Key key, std::uint64_t& compared) noexcept {
         if (!table_.empty())
             if (Message* found = table_.find(hash_(key), key, compared)) return found;
@@ -35,11 +36,11 @@ public:
         }
         return nullptr;
     }
-    /// A message has come.
+    /// Notes that a message has come.
     void note_kept(Message& message) noexcept {
         if (unfiled_ == nullptr) unfiled_ = &message;
     }
-    /// A message is about to leave the order of arrivals.
+    /// Notes that a message is about to leave the order of arrivals.
     void note_taken(Message& message) noexcept {
         if (&message == unfiled_) unfiled_ = message.arrival.after;
         if ((message.filed & bit) != 0) table_.remove(hash_(Lane::key(message)), message);
@@ -50,7 +51,7 @@ private:
     using Lane = Kept<link, wild>;
     static constexpr auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(wild));
 
-    /// The first message that is not filed.
+    /// Files the first message that is not filed.
     void file(Message& message) noexcept {
         const Key key = Lane::key(message);
         const std::uint32_t hash = hash_(key);
@@ -64,12 +65,12 @@ private:
 
     const KeyHash& hash_;
     Table<Lane> table_;
-    Message* unfiled_ = nullptr;  ///< the first that is not filed, of those that are queued
+    Message* unfiled_ = nullptr;  ///< the first queued message that is not filed
 };
 
 class WildcardIndex {
 public:
-    /// `kept`: the messages that are queued already, in whatever order.
+    /// Makes the index. `kept`: the messages that are queued already, in any order.
     WildcardIndex(const KeyHash& hash, std::uint32_t most_buckets,
                   std::vector<Message*> kept) noexcept
         : any_source_(hash, most_buckets), any_tag_(hash, most_buckets), any_(hash, most_buckets) {

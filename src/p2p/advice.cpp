@@ -16,9 +16,10 @@ namespace {
 
 using Index = tool::CounterIndex;
 
-// What stands out.
-constexpr std::uint64_t few = 1000;            ///< messages that say nothing yet
-constexpr std::uint64_t few_waits = 10;        ///< times that a thread waited for another, likewise
+// Thresholds above which a finding stands out.
+constexpr std::uint64_t few = 1000;  ///< messages that prove nothing yet
+/// Times that a thread waited for another that prove nothing yet.
+constexpr std::uint64_t few_waits = 10;
 constexpr std::uint64_t rare_full_rings = 20;  ///< messages for each that found its ring full
 constexpr std::uint64_t long_search = 8;       ///< entries
 
@@ -26,7 +27,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
     return std::to_string((200 * part + whole) / (2 * whole)) + " %";
 }
 
-/// Of one process, rule after rule.
+/// The advice on one process, rule after rule.
 class Adviser {
 public:
     explicit Adviser(const Findings& findings)
@@ -71,7 +72,7 @@ private:
             " of which were not free; the default recipe has none");
     }
 
-    /// Threads that go through one instance, for one tag that they share, or for tags that meet there.
+    /// Advises on threads that share one instance: they share a tag, or their tags meet there.
     void about_tags() {
         std::uint64_t waits = 0;
         for (const Contention& one : contended_) waits += one.what.times;
@@ -142,7 +143,7 @@ private:
                         "for that; receives that are posted earlier would save it");
     }
 
-    /// Pieces of many ranks that alternate, each of them written alone.
+    /// Advises on alternating pieces of many ranks that are written alone.
     void about_small_writes() {
         const objects::SmallWrites& most = small_writes_;
         if (most.writes < few || most.ranks < 2) return;
@@ -176,7 +177,8 @@ private:
     std::vector<std::string> said_;
 };
 
-/// What they have said when they started, and what this one has found out since.
+/// Returns the ranks whose kernels refuse fences: what the others published at start, and what this
+/// one has learned since.
 std::vector<RefusedFences> refused_fences(const objects::Process& process) {
     std::vector<RefusedFences> refused;
     for (std::int32_t number = 0; number < process.numbers.here(); ++number) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What slowed a process down, by its counters, and what would help.
+/// Advice: what slowed a process down, by its counters, and how to avoid it.
 ///
-/// Thread safety  as counters: exact once the program's threads do not communicate any more.
+/// Thread safety  that of counters: exact once the program's threads do not communicate any more.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,20 +26,20 @@ struct RefusedFences {
     int error;  ///< errno
 };
 
-/// What advice rests on.
+/// Facts that advice rests on.
 struct Findings {
     tool::Settings settings;
     tool::Values counted;
     std::vector<Contention> contended;
     std::size_t instances;
-    std::size_t threads;  ///< that have called MPI
+    std::size_t threads;  ///< threads that have called MPI
     std::vector<RefusedFences> fences{};
     objects::SmallWrites small_writes{};
 };
 
 Findings findings_of(objects::Process& process);
 
-/// A sentence for each thing that stands out; none if nothing does.
+/// Returns a sentence for each finding that stands out, or none.
 std::vector<std::string> advise(const Findings& findings);
 
 }  // namespace heddle::p2p

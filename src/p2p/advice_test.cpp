@@ -23,7 +23,7 @@ struct Advice : ::testing::Test {
         findings.counted[Index::sent_messages] = 100'000;
         findings.counted[Index::received_messages] = 100'000;
     }
-    /// Sentence i has all the texts that stand at `wanted[i]`.
+    /// Expects sentence i to have all the texts of `wanted[i]`.
     void expect(const std::vector<std::vector<std::string>>& wanted) const {
         const std::vector<std::string> said = p2p::advise(findings);
         ASSERT_EQ(said.size(), wanted.size()) << (said.empty() ? "" : said.back());
@@ -80,7 +80,7 @@ TEST_F(Advice, names_what_else_costs_time) {
     auto all = others;
     all.insert(all.begin(), {"MPI_ANY_TAG"});
     expect(all);
-    findings.threads = 1;  // which MPI_ANY_TAG costs nothing
+    findings.threads = 1;  // one thread, for which MPI_ANY_TAG costs nothing
     expect(others);
 }
 
@@ -88,9 +88,10 @@ TEST_F(Advice, names_the_file_that_small_pieces_were_written_to) {
     findings.small_writes = {"/scratch/field", 5000, 60'000, 4};
     expect(
         {{"5000 pieces of 12 bytes", "\"/scratch/field\"", "its 4 ranks", "MPI_File_write_all"}});
-    findings.small_writes.writes = 10;  // few
+    findings.small_writes.writes = 10;  // too few
     expect({});
-    findings.small_writes = {"/scratch/log", 5000, 60'000, 1};  // nobody to join them with
+    // One rank has no other to join its pieces with.
+    findings.small_writes = {"/scratch/log", 5000, 60'000, 1};
     expect({});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How many sends of this process have a payload that is still to be taken: while there are any, large data leaves it.
+/// Counts sends of this process whose payload is still to be taken. While there are any, large data
+/// leaves it.
 
 #include <atomic>
 #include <cstdint>
@@ -16,13 +17,13 @@ public:
         send.announced = true;
         begin();
     }
-    /// Of a payload that no request of the program stands for.
+    /// Counts a payload that no request of the program stands for.
     void begin() noexcept { count_.fetch_add(1, relaxed); }
     void end() noexcept { count_.fetch_sub(1, relaxed); }
     bool any() const noexcept { return count_.load(relaxed) != 0; }
 
 private:
-    std::atomic<std::uint32_t> count_{0};  // relaxed: a hint, behind which nothing is read
+    std::atomic<std::uint32_t> count_{0};  // relaxed: a hint, no other read depends on it
 };
 
 }  // namespace heddle::p2p

@@ -20,12 +20,13 @@ AnyTag::AnyTag(Base& base, const Others& others) : base_(base), others_(others) 
     const bool is_watched = tool::matching_is_watched(base.settings);
     if (is_watched) wildcards_.take_for_granted();
     if (!base.in_laboratory() && !is_watched) homes_.allow(matcher);
-    // Rings are emptied past the branch for messages that are to be put in order.
+    // Sequenced messages are taken from rings past the branch for messages that await order.
     for (std::uint32_t context = 0; base.is_sequenced() && context < 64; ++context)
         wildcards_.demand_order(context, +1);
 }
 
-/// In the end, messages of the contexts of which some are deferred are taken from the rings in order.
+/// A scope. At its end, contexts with deferred messages have all messages taken from the rings in
+/// order.
 class AnyTag::NoteOfDeferred {
 public:
     NoteOfDeferred(AnyTag& any_tag, const instance::AllInstances& all) noexcept
@@ -33,7 +34,7 @@ public:
     ~NoteOfDeferred() {
         const std::uint64_t contexts = any_tag_.deferred_.contexts();
         any_tag_.wildcards_.order_deferred(all_, contexts);
-        // Of classes without a wildcard as well: what comes next must not overtake what is deferred.
+        // Also in classes without a wildcard: later messages must not overtake deferred ones.
         any_tag_.pay_attention(all_, contexts);
         any_tag_.any_deferred_.store(!any_tag_.deferred_.empty(), relaxed);
     }
@@ -58,10 +59,10 @@ core::Request* AnyTag::match(instance::LockedInstance instance, match::Envelope 
     return receive;
 }
 
-/// Lists the inlets that senders have announced, of instances not in use yet, too.
+/// Lists the inlets that senders have announced, also in instances not in use yet.
 void AnyTag::list_all_rung(const instance::AllInstances& all) {
     auto& rung = base_.mailbox().rung;
-    // What was sent before anything that has been seen here has been announced, if it was to be.
+    // A message sent before one that has been seen here has been announced, if it had to be.
     if (rung.load(seq_cst) == 0) [[likely]]
         return;
     base_.pool.each(rung.exchange(0, seq_cst), [&](instance::Instance& instance) {
@@ -69,7 +70,7 @@ void AnyTag::list_all_rung(const instance::AllInstances& all) {
     });
 }
 
-/// Defers what is in the rings, as far as its stamps are at most `last_stamp`.
+/// Defers messages that are in the rings, if their stamps are at most `last_stamp`.
 void AnyTag::take_out_of_rings(ProgressCall& call, const instance::AllInstances& all,
                                std::uint64_t last_stamp) {
     list_all_rung(all);
@@ -91,7 +92,7 @@ void AnyTag::take_out_of_rings(ProgressCall& call, const instance::AllInstances&
     });
 }
 
-/// A ring with something in it, besides this one; nullptr: there is none.
+/// Returns a ring with a message, other than `besides`. Returns nullptr if there is none.
 Ready AnyTag::another_ready(const instance::AllInstances& all, const instance::Inlet* besides) {
     list_all_rung(all);
     Ready found;
@@ -101,8 +102,9 @@ Ready AnyTag::another_ready(const instance::AllInstances& all, const instance::I
     return found;
 }
 
-/// If one message of the program is all that has come, delivers it out of its ring. False: there is more.
-/// As drain_in_order(), whose passes it makes: one finds the message, the next nothing else.
+/// Delivers a message of the program out of its ring if it is the only one that has come. Returns
+/// false if there are more. Two passes as in drain_in_order(): one finds the message, the next one
+/// finds no other.
 bool AnyTag::drain_only(ProgressCall& call, const instance::AllInstances& all) {
     const Ready only = call.left.inlet != nullptr ? call.left : another_ready(all, nullptr);
     if (only.inlet == nullptr) return true;
@@ -119,8 +121,8 @@ bool AnyTag::drain_only(ProgressCall& call, const instance::AllInstances& all) {
     return only.inlet->ring.front() == nullptr;
 }
 
-/// Whether the sender says that something earlier of the same context is blocked; it then rings the bell
-/// when that is not so any more.
+/// Returns whether the sender says that an earlier message of the context is blocked. The sender
+/// then rings the bell when that ends.
 bool AnyTag::may_be_preceded(const match::Message& message) noexcept {
     if (base_.is_far(message.peer)) return false;
     node::BlockedNotice& notice = base_.notice_from(message.peer);
@@ -134,10 +136,10 @@ bool AnyTag::may_be_preceded(const match::Message& message) noexcept {
 /// Matches everything that has come in the order in which it was sent.
 ///
 /// Two messages of one thread, or of threads that synchronised, may lie in rings of different
-/// instances. When the later one is seen, the earlier one has been published, or its sender says that
-/// it is blocked. A pass may already have left the earlier one's ring: hence passes, up to the
-/// latest stamp of the first, until one finds nothing. Before each of them it is asked what is blocked, so
-/// that the last one finds what was published just before that.
+/// instances. When the later one is seen, the earlier one has been published, or its sender says
+/// that it is blocked. A pass may already have left the earlier one's ring. So passes follow, up to
+/// the latest stamp of the first one, until a pass finds nothing. Each pass first asks which
+/// messages are blocked. So the last one finds messages that were published just before that.
 void AnyTag::drain_in_order(ProgressCall& call, const instance::AllInstances& all) {
     settle_all(all);
     if (deferred_.empty() && drain_only(call, all)) [[likely]]
@@ -161,15 +163,15 @@ void AnyTag::restore_order(ProgressCall& call) {
     const bool were_deferred = any_deferred_.load(relaxed);
     {
         const instance::AllInstances all = base_.lock_all();
-        base_.mailbox().withdrawn.store(0, seq_cst);  // before it is asked again
+        base_.mailbox().withdrawn.store(0, seq_cst);  // before the question is asked again
         drain_in_order(call, all);
     }
     if (!were_deferred) return;
-    // What was deferred was in no queue: those who probe have not heard of it.
+    // Deferred messages were in no queue, so threads that probe have not heard of them.
     others_.unexpected.watchers().tell_all(call);
 }
 
-/// The message with the lowest stamp among those that each instance finds first.
+/// Returns the message with the lowest stamp among the first match of each instance.
 match::Message* AnyTag::lowest(const instance::AllInstances& all, const match::Pattern& pattern) {
     match::Message* first = nullptr;
     all.each([&](instance::LockedInstance instance) {
@@ -179,15 +181,16 @@ match::Message* AnyTag::lowest(const instance::AllInstances& all, const match::P
     return first;
 }
 
-/// An accepted message that no receive waited for, the first of its sender.
+/// Returns an accepted message that no receive waited for: the first of its sender.
 match::Message* AnyTag::earliest(const instance::AllInstances& all, const match::Pattern& pattern) {
     match::Message* first = lowest(all, pattern);
-    // In an instance, what one sender sent first may have arrived after a message of another sender.
+    // An instance may have the first message of one sender behind a message of another sender.
     if (first == nullptr || pattern.source != match::any_source) return first;
     return lowest(all, {pattern.context, first->envelope.source, match::any_tag});
 }
 
-/// The same, when all that was sent before it has come, too. What has not come in its turn is deferred.
+/// Returns the same message once everything that was sent before it has come, too. Defers messages
+/// that have come too early.
 match::Message* AnyTag::earliest_in_order(ProgressCall& call, const instance::AllInstances& all,
                                           const match::Pattern& pattern) {
     drain_in_order(call, all);
@@ -199,19 +202,19 @@ match::Message* AnyTag::earliest_in_order(ProgressCall& call, const instance::Al
             first = earliest(all, pattern);
             continue;
         }
-        // What was blocked until just before the question is in the rings now.
+        // Messages that were blocked until just before the question are in the rings now.
         const std::uint64_t sweeps = others_.unexpected.sweeps();
         drain_in_order(call, all);
         match::Message* now = earliest(all, pattern);
-        const bool same =
-            now == first && sweeps == others_.unexpected.sweeps();  // not another one there
+        // It must not be another message at the same address.
+        const bool same = now == first && sweeps == others_.unexpected.sweeps();
         if (same && !deferred_.precede(first->peer, envelope.context, first->stamp)) return first;
         first = now;
     }
     return nullptr;
 }
 
-/// Takes the messages of this sender out of the queues, the first of which is too early.
+/// Defers this sender's messages that are in queues: the first one is too early.
 void AnyTag::defer_unexpected(const instance::AllInstances& all, const match::Envelope& first) {
     const NoteOfDeferred note(*this, all);
     all.each([&](instance::LockedInstance instance) {
@@ -244,12 +247,13 @@ core::Request* AnyTag::post(core::Thread& thread, core::Request& receive, bool i
     return &receive;
 }
 
-/// Answers the message that it gets, taken out of its queue; nullptr: it has been posted.
+/// Returns the message that the receive gets, taken out of its queue. Returns nullptr if the
+/// receive has been posted.
 match::Message* AnyTag::post_everywhere(ProgressCall& call, const instance::AllInstances& all,
                                         core::Request& receive, bool in_order) {
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
     if (base_.recording != nullptr) {
-        (void)earliest(all, pattern);  // what has been taken back goes first
+        (void)earliest(all, pattern);  // drops messages that were taken back
         base_.recording->post(pattern);
     }
     match::Message* message = nullptr;
@@ -282,7 +286,7 @@ match::Message* AnyTag::find_anywhere(ProgressCall& call, const instance::AllIns
     return find(call, all, pattern, in_order);
 }
 
-/// An order above all that was posted, and below all that will be.
+/// Returns an order above all earlier posts and below all later ones.
 std::uint64_t AnyTag::next_order(const instance::AllInstances& all) noexcept {
     std::uint64_t order = base_.pool.latest_order();
     const auto raise = [&](instance::LockedInstance instance) {
@@ -294,7 +298,7 @@ std::uint64_t AnyTag::next_order(const instance::AllInstances& all) noexcept {
     return order;
 }
 
-// --- what looks at everything ---
+// --- visits of everything ---
 
 void AnyTag::add_to(tool::Values& values) {
     wildcards_.add_to(values);

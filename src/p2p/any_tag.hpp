@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Receives and probes with MPI_ANY_TAG, which look across instances (p2p/wildcards.hpp), or stay at the home of their class
-/// (p2p/homes.hpp; any_tag_homes.cpp).
+/// Receives and probes with MPI_ANY_TAG. They look across instances (p2p/wildcards.hpp), or stay at
+/// the home of their class (p2p/homes.hpp; any_tag_homes.cpp).
 ///
-/// Order          what such a receive could get is taken out of the rings in the order in which it was sent, with everything
-///                locked: drain_in_order(). What a sender says is blocked has its turn later: it is deferred.
-/// Thread safety  the keys say who may call. Functions without one take what they need.
+/// Order          messages that such a receive could get are taken out of the rings in the order of
+///                their sends. Everything is locked meanwhile: drain_in_order(). Messages that
+///                follow one that its sender says is blocked are deferred.
+/// Thread safety  the keys say which thread may call. Functions without one take what they need.
 
 #include <atomic>
 #include <cstdint>
@@ -36,38 +37,41 @@ public:
 
     // --- receives ---
 
-    /// Posts the receive, or gives it a message that is here. `in_order`: nothing may overtake.
+    /// Posts the receive, or gives it a message that is here. `in_order`: no message may overtake.
     core::Request* post(core::Thread& thread, core::Request& receive, bool in_order);
-    /// Takes it out of where it was posted; false if it is not there.
+    /// Takes the receive out of its list. Returns false if it is in none.
     bool cancel(core::Request& receive) noexcept;
-    /// By which instances its message is likely to come.
+    /// Returns the instances by which its message is likely to come.
     Instances likely_instances(const core::Request& request) const noexcept;
-    /// For probes: the first message that the pattern accepts, left where it is; nullptr: there is none.
+    /// For probes: returns the first message that the pattern accepts, and leaves it in its place.
+    /// Returns nullptr if there is none.
     match::Message* find_anywhere(ProgressCall& call, const instance::AllInstances& all,
                                   const match::Pattern& pattern, bool in_order);
-    /// Where everything that the pattern accepts comes by one instance, its number; else Homes::nowhere.
+    /// Returns the number of the instance by which everything that the pattern accepts comes.
+    /// Returns Homes::nowhere if there is no such instance.
     std::uint8_t home_of(std::uint32_t context) const noexcept { return homes_.of(context); }
 
     // --- messages that come ---
 
-    /// The receive that gets a message with this envelope, with MPI_ANY_TAG or not, taken out of where it was posted.
+    /// Returns the receive that gets a message with this envelope, with MPI_ANY_TAG or not. Takes
+    /// it out of its list.
     core::Request* match(instance::LockedInstance instance, match::Envelope envelope) noexcept;
-    /// Whether a message that comes there may match such a receive.
+    /// Returns whether a message of this instance may match such a receive.
     bool may_be_posted_at(instance::LockedInstance instance) const noexcept {
         return wildcards_.any() || homes_.any_at(instance);
     }
-    /// Whether a message of this context, which has come by this instance, is to be matched with everything locked.
-    /// Asked for classes that have the instance's attention.
+    /// Returns whether a message of this context, come by this instance, must be matched with
+    /// everything locked. Asked for classes that have the instance's attention.
     bool awaits_order(instance::LockedInstance instance, std::uint32_t context) noexcept;
-    /// Whether all that has come so far of the context's class came by this instance, its home, and no more is
-    /// known to be on its way elsewhere.
+    /// Returns whether the instance is the home of the context's class and all messages so far came
+    /// by it. No message may be known to come by another instance.
     bool is_at_home(std::uint32_t context, instance::LockedInstance instance) const noexcept;
     bool has_home_elsewhere(std::uint32_t context,
                             instance::LockedInstance instance) const noexcept;
-    /// After something has come by another instance. Throws std::bad_alloc, and has changed nothing
-    /// then.
+    /// Ends the home after a message has come by another instance. Throws std::bad_alloc, and has
+    /// changed nothing then.
     void leave_home(std::uint32_t context);
-    /// Whether something is deferred that was sent before a message with this stamp.
+    /// Returns whether a message that was sent before this stamp is deferred.
     bool deferred_precede(std::int32_t process, std::uint32_t context,
                           std::uint64_t stamp) const noexcept {
         return deferred_.precede(process, context, stamp);
@@ -77,16 +81,16 @@ public:
 
     /// Matches everything that has come in the order in which it was sent.
     void drain_in_order(ProgressCall& call, const instance::AllInstances& all);
-    /// The same, when progress has met a message that awaits it.
+    /// Does the same if progress has met a message that awaits it.
     void restore_order(ProgressCall& call);
-    /// Whether something is deferred, and a sender has rung for what it waits for.
+    /// Returns whether a message is deferred, and a sender has rung for one that it waits for.
     bool may_release_deferred() const noexcept {
         return any_deferred_.load(relaxed) && base_.mailbox().withdrawn.load(seq_cst) != 0;
     }
 
-    // --- for what looks at everything ---
+    // --- for visits of everything ---
 
-    /// Calls visit(receive) for each that is posted.
+    /// Calls visit(receive) for each posted receive.
     template <class Visit>
     void each_posted(Visit&& visit) {
         wildcards_.each_posted(visit);
@@ -95,7 +99,7 @@ public:
             posted.each_posted(visit);
         });
     }
-    /// Calls visit(list) for each list of posted ones: they have each_posted() and cancel().
+    /// Calls visit(list) for each list of posted receives. Lists have each_posted() and cancel().
     template <class Visit>
     void each_list(const instance::AllInstances&, Visit&& visit) {
         visit(wildcards_);
@@ -107,7 +111,7 @@ public:
     }
     void add_to(tool::Values& values);
     void add_to(tool::Values& values, std::uint32_t context);
-    /// What was searched for counts for no communicator any more.
+    /// Ends the counting of earlier searches for a communicator.
     void forget(std::uint32_t context);
 
 private:
@@ -147,7 +151,7 @@ private:
     alignas(cache_line) Wildcards wildcards_;
     Homes homes_;
     Deferred deferred_;
-    std::atomic<bool> any_deferred_{false};  ///< as of when everything was locked last
+    std::atomic<bool> any_deferred_{false};  ///< as of the last time that everything was locked
 };
 
 }  // namespace heddle::p2p

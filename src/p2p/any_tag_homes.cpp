@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Receives and probes with MPI_ANY_TAG of communicators whose messages all come by one instance (p2p/homes.hpp).
+/// Receives and probes with MPI_ANY_TAG of communicators with a home: all messages come by one
+/// instance (p2p/homes.hpp).
 
 #include <bit>
 #include <mutex>
@@ -19,7 +20,7 @@ AnyTag::Instances AnyTag::likely_instances(const core::Request& request) const n
 bool AnyTag::is_at_home(std::uint32_t context, instance::LockedInstance instance) const noexcept {
     return homes_.of(context) == instance.number() &&
         base_.classes.instances(context) == Instances{1} << instance.number() &&
-        !wildcards_.want_order(context);  // some is deferred
+        !wildcards_.want_order(context);  // some messages are deferred
 }
 
 bool AnyTag::has_home_elsewhere(std::uint32_t context,
@@ -42,7 +43,8 @@ bool AnyTag::awaits_order(instance::LockedInstance instance, std::uint32_t conte
     return homes_.of(context) != Homes::nowhere && !is_at_home(context, instance);
 }
 
-/// False: it is to be posted with everything locked. Else it has got `message`, or has been posted.
+/// Returns false if the receive must be posted with everything locked. Otherwise the receive has
+/// got `message`, or has been posted.
 bool AnyTag::post_at_home(core::Request& receive, bool in_order, match::Message*& message) {
     const std::uint8_t home = homes_.of(receive.context);
     if (home == Homes::nowhere) return false;
@@ -53,7 +55,8 @@ bool AnyTag::post_at_home(core::Request& receive, bool in_order, match::Message*
     return true;
 }
 
-/// At the home of its class: the message that it gets, taken out of its queue; nullptr: it has been posted.
+/// Posts at the home of its class. Returns the message that it gets, taken out of its queue, or
+/// nullptr if it is posted.
 match::Message* AnyTag::post_here(instance::LockedInstance instance, core::Request& receive,
                                   bool in_order) {
     const match::Pattern pattern{receive.context, receive.source, receive.tag};
@@ -83,9 +86,9 @@ bool AnyTag::cancel(core::Request& receive) noexcept {
     return homes_.at(held).cancel(receive);
 }
 
-/// From now on messages of these classes, a bit for each, are looked at.
+/// Has messages of these classes, a bit for each, looked at from now on.
 void AnyTag::pay_attention(const instance::AllInstances& all, std::uint64_t classes) noexcept {
-    // Also in instances that are not in use: nobody looks there before they are.
+    // Also in unused instances: no thread looks there before they are in use.
     all.each_possible([&](instance::LockedInstance instance) { instance->attention |= classes; });
 }
 
@@ -95,8 +98,8 @@ void AnyTag::be_wild(const instance::AllInstances& all, std::uint32_t context) n
     pay_attention(all, node::class_bit(context));
 }
 
-/// Gives the context's class a home where it can have one, or has it leave. True: it has one.
-/// Throws std::bad_alloc, and has changed nothing then.
+/// Gives the context's class a home if it can have one, or has it leave. Returns true if it has
+/// one. Throws std::bad_alloc, and has changed nothing then.
 bool AnyTag::settle(const instance::AllInstances& all, std::uint32_t context) {
     const std::uint8_t home = homes_.of(context);
     const Instances by = base_.classes.instances(context);
@@ -115,14 +118,15 @@ bool AnyTag::settle(const instance::AllInstances& all, std::uint32_t context) {
     return may_have_one;
 }
 
-/// Classes that cannot stay at home leave. Throws std::bad_alloc.
+/// Has classes leave that cannot stay at home. Throws std::bad_alloc.
 void AnyTag::settle_all(const instance::AllInstances& all) {
     // A class has the number of its first context.
     for (Instances left = homes_.at_home(); left != 0; left &= left - 1)
         settle(all, static_cast<std::uint32_t>(std::countr_zero(left)));
 }
 
-/// The first receive with MPI_ANY_TAG that gets the message and was posted before order `before`, taken out.
+/// Takes out the first receive with MPI_ANY_TAG that gets the message and was posted before order
+/// `before`.
 core::Request* AnyTag::take_for(instance::LockedInstance instance, const match::Envelope& envelope,
                                 std::uint64_t before) noexcept {
     if (homes_.of(envelope.context) == instance.number())

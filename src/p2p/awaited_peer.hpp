@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Requests that only a certain other process can complete, which may be a process of another job that is gone.
+/// Requests that only a certain other process can complete. That may be a process of another job
+/// that is gone.
 ///
-/// Receives       from the time when the payload of a matched message is read or asked for, until it is here. Before that
-///                a receive is posted, and found in its matcher.
+/// Receives       from the time when the payload of a matched message is read or asked for, until
+///                it has come. Before that a receive is posted, and found in its matcher.
 /// Sends          that an answer of the receiver completes.
 
 #include <atomic>
@@ -12,9 +13,9 @@
 
 namespace heddle::p2p {
 
-/// Says whether the payload of the receive is on its way here, from receive.peer.
+/// Notes whether the payload of the receive is coming from receive.peer.
 inline void set_awaits_payload(core::Request& receive, bool on) noexcept {
-    // R1: pairs with A1; who sees it sees the peer.
+    // R1: pairs with A1; a thread that sees it sees the peer.
     std::atomic_ref(receive.streamed).store(on, release);
 }
 

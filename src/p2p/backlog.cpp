@@ -40,13 +40,14 @@ void Backlog::hand_over(instance::HeldOutbox outbox, instance::Channel& channel,
     write_cells(cell, message, prefix, stamp);
     if (is_offered(prefix.kind)) offers_.offer(outbox, channel, cell);
     channel.ring.publish(cell, cells);
-    // Before the send completes: what its thread sends next must not be seen before this.
+    // Before the send completes: later messages of its thread must not be seen before this one.
     if (channel.ring.cold())
         mailboxes_.notify(static_cast<std::size_t>(rank_),
                           static_cast<std::size_t>(channel.process), channel.instance);
 }
 
-/// Before a message of the context is published through this channel, or known to be blocked there.
+/// Announces the context before one of its messages is published through this channel, or is known
+/// to be blocked there.
 void Backlog::announce_context(instance::Channel& channel, std::uint32_t context) noexcept {
     const std::uint64_t bit = node::class_bit(context);
     if ((channel.open_for & bit) != 0) return;
@@ -122,7 +123,7 @@ bool Backlog::flush_channel(ProgressCall& call, instance::HeldOutbox outbox,
     return moved;
 }
 
-/// The first pending message of the channel, or one fragment of it.
+/// Flushes the first pending message of the channel, or one fragment of it.
 bool Backlog::flush_one(ProgressCall& call, instance::HeldOutbox outbox,
                         instance::Channel& channel) {
     instance::Pending& pending = channel.backlog.front();
@@ -150,7 +151,7 @@ bool Backlog::flush_one(ProgressCall& call, instance::HeldOutbox outbox,
     return true;
 }
 
-/// Of a message that is out of the backlog: it has been published, or never will be.
+/// Ends a message that is out of the backlog: it has been published, or never will be.
 void Backlog::end(instance::HeldOutbox outbox, const instance::Channel& channel,
                   instance::Pending& pending) noexcept {
     if (!is_control(static_cast<MessageKind>(pending.kind)) &&
@@ -162,7 +163,7 @@ void Backlog::end(instance::HeldOutbox outbox, const instance::Channel& channel,
 }
 
 bool Backlog::withhold(instance::Pending& pending, bool readable) noexcept {
-    // What a message without bytes saves by waiting is nothing, and some calls may not wait (MPI_Win_post).
+    // A message without bytes gains nothing by waiting, and some calls may not wait (MPI_Win_post).
     if (pending.bytes == 0) return false;
     const MessageKind kind = Prefix(pending).kind;
     const bool synchronous = kind == EagerSyncFields::message_kind;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How messages get into the cells that are there for them, and what waits for room: in the order of each channel, behind
-/// which later messages of the channel queue up.
+/// Writes messages into their cells, and keeps those that wait for room. They wait in the order of
+/// their channel; later messages of the channel queue behind them.
 ///
-/// Making progress  whoever makes some flushes what there is room for. A thread that goes to sleep announces the backlog,
-///                  and is told by the receiver when there is room.
-/// Receivers        are told of what is blocked (p2p/blocked_messages.hpp), since later messages may overtake it in
-///                  rings of other instances.
-/// Streams          messages whose payload waits for room in a ring of payload count as backlog of their instance.
-/// Thread safety    any thread; functions that ask for the key to an outbox need it, the others take it.
+/// Making progress  the thread that makes progress flushes messages that have room. A thread that
+///                  goes to sleep announces the backlog. The receiver notifies it when there is
+///                  room.
+/// Receivers        are told which messages are blocked (p2p/blocked_messages.hpp), since later
+///                  ones may overtake them in rings of other instances.
+/// Streams          messages whose payload waits for room in a ring of payload count as backlog of
+///                  their instance.
+/// Thread safety    any thread. Functions that take the key to an outbox need it, the others lock
+///                  it.
 /// Errors           queue() throws std::bad_alloc, and has changed nothing then.
 
 #include <atomic>
@@ -32,7 +35,7 @@ class Backlog {
 public:
     using Instances = instance::Instances;
 
-    /// `keeps_numbers`: a message that is taken back leaves its number to one that says nothing.
+    /// `keeps_numbers`: a message that is taken back leaves its number to an empty one.
     Backlog(const node::Rings& rings, const node::Mailboxes& mailboxes, std::int32_t rank,
             instance::Pool& pool, const MessageOffers& offers, AnnouncedSends& announced,
             Endings& endings, bool keeps_numbers);
@@ -43,29 +46,31 @@ public:
                    std::uint64_t stamp) noexcept;
     void queue(instance::HeldOutbox outbox, instance::Channel& channel,
                const instance::Pending& what);
-    /// Has whoever makes progress look at what waits for room.
+    /// Has threads that make progress look at messages that wait for room.
     void note(instance::HeldOutbox outbox) noexcept;
-    /// The message of this send, which is not matched yet, leaves the backlog; false if it is not there.
+    /// Takes the message of this send, which is not matched yet, out of the backlog. Returns false
+    /// if it is not there.
     bool take_out(instance::HeldOutbox outbox, instance::Channel& channel,
                   const core::Request& send) noexcept;
     OutgoingStreams& streams() noexcept { return streams_; }
 
-    /// Hands over what there is room for; true if anything was.
+    /// Hands over messages that have room. Returns true if there were any.
     bool flush(ProgressCall& call, instance::Instance& instance);
     bool flush_held(ProgressCall& call, instance::HeldOutbox outbox);
     bool flush_all(ProgressCall& call);
-    /// Forgets what waits for room with this context, as if it had been handed over: nobody needs it any more.
+    /// Forgets messages of this context that wait for room, as if they were handed over. No process
+    /// needs them any more.
     void drop(ProgressCall& call, std::uint32_t context);
-    /// Leaves a payload that would hold memory of the receiver with its send, until it is matched. `readable`: by the
-    /// receiver. False: it holds none.
+    /// Leaves a payload that would hold memory of the receiver with its send until it is matched.
+    /// `readable`: by the receiver. Returns false if the payload holds none.
     bool withhold(instance::Pending& pending, bool readable) noexcept;
 
-    /// Those with messages that wait for room.
+    /// Returns the instances with messages that wait for room.
     Instances instances() const noexcept { return instances_.load(acquire); }
-    /// Asks for a ring of the bell when full rings have room again; takes effect with that fence. Answers for which
-    /// instances.
+    /// Asks for a ring of the bell when full rings have room again. That takes effect with the
+    /// fence. Returns for which instances.
     Instances announce(core::Thread& thread, sync::CoveredFence& fence);
-    /// Once nothing waits: gives memory back.
+    /// Gives memory back once no message waits.
     void trim() noexcept { pending_.trim(); }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What every part of the engine stands on: who this process is, its instances, its requests, its locks.
+/// Common base of the parts of the engine: this process's number, its instances, its requests, its
+/// locks.
 
 #include <cstdint>
 #include <memory>
@@ -28,7 +29,7 @@ class Node;
 namespace heddle::p2p {
 
 struct Base {
-    /// `node`: shared with the processes whose numbers are below numbers.here().
+    /// `node` is shared with the processes whose numbers are below numbers.here().
     Base(const node::Node& node, const launch::Numbering& numbers,
          core::Arena<core::Request>& arena, const tool::Settings& settings);
 
@@ -36,34 +37,35 @@ struct Base {
     const node::Mailboxes& mailboxes;
     const node::Rings& rings;
     const std::int32_t rank;  ///< number of this process
-    const std::int32_t here;  ///< those of the node's are below
+    const std::int32_t here;  ///< numbers below are those of the node's processes
     const tool::Settings settings;
     instance::Pool pool;
     Requests requests;
     Stamps stamps;
     const std::unique_ptr<match::Recording> recording;  ///< nullptr: nothing is recorded
     const std::unique_ptr<Laboratory> laboratory;       ///< nullptr in the default recipe
-    match::ContextClasses classes;  ///< of the contexts of what comes, and of receives
+    match::ContextClasses classes;  ///< of the contexts of messages and of receives
     sync::LoneThread lone_thread;
     progress::Lot lot;
-    GuestListener* guest_listener =
-        nullptr;  ///< of processes of other jobs, and of letters; set before there are threads
+    /// Hears of processes of other jobs, and of letters; set before there are threads.
+    GuestListener* guest_listener = nullptr;
 
     bool is_self(std::int32_t process) const noexcept { return process == rank; }
     bool is_far(std::int32_t process) const noexcept { return process >= here; }
-    /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
+    /// Returns whether that process asks senders to keep payloads until they are matched
+    /// (p2p/pressure.hpp).
     bool is_under_pressure(std::int32_t process) const noexcept {
         return !is_far(process) && mailboxes.is_under_pressure(process);
     }
     bool in_laboratory() const noexcept { return laboratory != nullptr; }
-    /// Whether messages have numbers, and are matched in their order (p2p/laboratory.hpp).
+    /// Returns whether messages have numbers, and are matched in their order (p2p/laboratory.hpp).
     bool is_sequenced() const noexcept { return laboratory != nullptr && laboratory->sequenced; }
 
     instance::AllInstances lock_all() { return {pool, lone_thread}; }
 
     node::Mailbox& mailbox() const noexcept { return mailboxes.of(static_cast<std::size_t>(rank)); }
     sync::Doorbell& bell() const noexcept { return mailbox().bell; }
-    /// What `from` says of messages that are blocked there.
+    /// Returns the notice of messages that are blocked at `from`.
     node::BlockedNotice& notice_from(std::int32_t from) const noexcept {
         return rings.blocked_notice(static_cast<std::size_t>(from), static_cast<std::size_t>(rank));
     }

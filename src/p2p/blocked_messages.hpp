@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The messages to one process that wait for room in a ring, and what their receiver is told of them
-/// (node::BlockedNotice), since later messages may overtake them in rings of other instances.
+/// The messages to one process that wait for room in a ring, and the receiver's notice of them
+/// (node::BlockedNotice). The receiver needs it since later messages may overtake them in rings of
+/// other instances.
 ///
 /// Thread safety  any thread. On no path but that of full rings.
 /// Errors         add() throws std::bad_alloc, and has changed nothing then.
@@ -19,7 +20,7 @@ namespace heddle::p2p {
 
 class BlockedMessages {
 public:
-    /// Before any message that is sent later can be published.
+    /// Adds a blocked message, before any later message can be published.
     void add(node::BlockedNotice& notice, std::uint64_t stamp, std::uint32_t context) {
         std::lock_guard guard(lock_);
         const auto [at, is_new] = contexts_.try_emplace(context);
@@ -33,7 +34,8 @@ public:
         tell(notice, at->first, at->second);
         notice.tell_how_many(++blocked_);
     }
-    /// After the message has been published. True: the receiver is to be told in its mailbox.
+    /// Removes a message after it has been published. Returns true if the receiver must be notified
+    /// in its mailbox.
     [[nodiscard]] bool remove(node::BlockedNotice& notice, std::uint64_t stamp,
                               std::uint32_t context) noexcept {
         std::lock_guard guard(lock_);
@@ -71,7 +73,7 @@ private:
         notice.tell(one.place, context,
                     one.place == shared_place ? earliest_of_others() : one.earliest());
     }
-    /// Among contexts without a place of their own.
+    /// Returns the earliest stamp among contexts without a place of their own.
     std::uint64_t earliest_of_others() const noexcept {
         std::uint64_t earliest = 0;
         for (const auto& [context, one] : contexts_) {

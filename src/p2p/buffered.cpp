@@ -24,7 +24,7 @@ const core::TypeOfRequests flushes(core::Operation::flush, flush_type);
 
 }  // namespace
 
-/// Where one message lies.
+/// The place of one message.
 class BsendBuffer::Piece final : public Listener {
 public:
     Piece(std::shared_ptr<BsendBuffer> owner, std::uint64_t length) noexcept
@@ -38,7 +38,7 @@ public:
 
     std::shared_ptr<BsendBuffer> owner;
     const std::uint64_t length;  ///< of the message
-    const std::uint64_t bytes;   ///< that are taken: at least one
+    const std::uint64_t bytes;   ///< taken from the buffer: at least one
     std::byte* data = nullptr;
     std::uint64_t number = 0;
 };
@@ -51,7 +51,8 @@ bool BsendBuffer::is_empty() {
     return pieces_ == 0;
 }
 
-/// First fit. Locked; false: no room.
+/// Reserves the first place that fits. Called with the lock held. Returns false if there is no
+/// room.
 bool BsendBuffer::reserve(Piece& piece) {
     if (automatic_) return reserve_automatic(piece);
     std::uint64_t from = 0;
@@ -59,7 +60,7 @@ bool BsendBuffer::reserve(Piece& piece) {
         if (offset - from >= piece.bytes) break;
         from = offset + length;
     }
-    // A message of no bytes needs a place in the records only.
+    // A message of no bytes only needs a place in the records.
     if (from > bytes_ || bytes_ - from < piece.length || used_.contains(from)) return false;
     used_.emplace(from, piece.bytes);
     piece.data = static_cast<std::byte*>(memory_) + from;
@@ -73,7 +74,7 @@ bool BsendBuffer::reserve_automatic(Piece& piece) noexcept {
     return piece.data != nullptr;
 }
 
-/// Locked.
+/// Called with the lock held.
 void BsendBuffer::give_back(const Piece& piece) noexcept {
     --pieces_;
     if (!automatic_) {
@@ -136,7 +137,7 @@ core::Request* BsendBuffer::start_flush(core::Thread& thread) {
     request->operation = core::Operation::flush;
     request->error = 0;
     request->cancelled = false;
-    request->any_tag = true;  // messages of any instance
+    request->any_tag = true;  // it waits for messages of any instance
     request->communicator = nullptr;
     request->capacity = 0;
     flushes_.push_back({request, pieces_, latest_});

@@ -7,12 +7,12 @@
 
 namespace heddle::p2p {
 
-/// Contexts in which a process still has something (Engine::busy_contexts).
+/// Contexts that a process still uses (Engine::busy_contexts).
 struct BusyContexts {
     std::vector<std::uint32_t>
-        found;  ///< of receives and messages in queues, or blocked at senders; sorted
-    bool unknown =
-        false;  ///< messages are blocked of which it is not known of what context they are
+        found;  ///< contexts of receives and messages in queues, or blocked at senders; sorted
+    /// Contexts of some blocked messages are not known.
+    bool unknown = false;
 
     bool holds(std::uint32_t context) const {
         return unknown || std::binary_search(found.begin(), found.end(), context);

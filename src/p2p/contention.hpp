@@ -7,7 +7,7 @@
 
 namespace heddle::p2p {
 
-/// How often a thread waited for another because of this, in this instance.
+/// Number of times that a thread waited for another because of this pair, in this instance.
 struct Contention {
     std::uint8_t instance;
     instance::Contended what;

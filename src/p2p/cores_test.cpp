@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which processes share cores.
+/// Tests which processes share cores.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// The calling thread, and what it starts, may run on one core only.
+/// Restricts the calling thread, and threads that it starts, to one core.
 class OnOneCore {
 public:
     OnOneCore() {

@@ -20,7 +20,7 @@ tool::Values Engine::counted_by(std::size_t instance) {
 
 tool::Values Engine::counted() {
     tool::Values values;
-    // All of them: what was never used is zeroes.
+    // All instances: unused ones have zeroes.
     for (std::size_t i = 0; i < base_.pool.size(); ++i)
         base_.pool[i].add_counted_to(values, base_.rings.processes());
     any_tag_.add_to(values);
@@ -85,8 +85,8 @@ tool::Values read_counters(objects::Process& process) {
 
 std::uint64_t read_counter(objects::Process& process, tool::CounterIndex which,
                            std::uint32_t context) {
-    objects::attach(
-        process);  // who takes locks of instances is one of its threads (sync/lone_thread.hpp)
+    objects::attach(  // threads that lock instances belong to the process (sync/lone_thread.hpp)
+        process);
     tool::Values values;
     for (const std::uint32_t one : {context, context + 1})
         process.engine->add_counted_in(values, one);

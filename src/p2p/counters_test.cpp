@@ -20,15 +20,16 @@ std::uint64_t counted(CounterIndex which) {
     return heddle::p2p::read_counters(*heddle::objects::current_thread->process)[which];
 }
 
-/// MPI_Finalize sends messages of its own, which shall not be counted here.
+/// Waits, since MPI_Finalize sends messages of its own, which must not be counted here.
 void wait_for(const std::atomic<bool>& flag) {
     while (!flag.load()) std::this_thread::yield();
 }
 
-/// More messages than a ring has cells, to a process that does not look: what finds no room is queued.
+/// Sends more messages than a ring has cells to a process that does not look. Those without room
+/// are queued.
 TEST(Counters, say_what_waits_for_room) {
     constexpr int messages = 700;
-    constexpr int cells = 511;  // one stays free
+    constexpr int cells = 511;  // one cell stays free
     std::atomic<bool> sent{false}, looked{false};
     heddle::testing::run_job(2, 1, [&](int rank, int) {
         std::array<int, messages> data{};
@@ -70,7 +71,7 @@ TEST(Counters, say_that_a_thread_slept) {
             EXPECT_GE(counted(CounterIndex::progress_productive), 1U);
             return;
         }
-        // The other one announces on the board that it sleeps.
+        // Rank 1 announces on the board that it sleeps.
         const auto& page = me.process->node.page(1);
         const auto asleep = [&] {
             for (const auto& entry : page.blocked)
@@ -82,7 +83,7 @@ TEST(Counters, say_that_a_thread_slept) {
     });
 }
 
-/// Nothing is lost when threads of both processes send with tags of their own, and share one.
+/// No count is lost when threads of both processes send with tags of their own, and share one.
 TEST(Counters, of_several_threads_add_up) {
     constexpr int threads = 3;
     constexpr int messages = 400;
@@ -95,7 +96,7 @@ TEST(Counters, of_several_threads_add_up) {
             MPI_Sendrecv(&out, 1, MPI_INT, 1 - rank, tag, &in, 1, MPI_INT, 1 - rank, tag,
                          MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
-        // The last to come looks; the others have sent and received all of theirs.
+        // The last thread looks. The others have sent and received all of theirs.
         if (ready.fetch_add(1) != 2 * threads - 1) return wait_for(looked);
         EXPECT_EQ(counted(CounterIndex::sent_messages), threads * messages);
         EXPECT_EQ(counted(CounterIndex::sent_bytes), threads * messages * sizeof(int));

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Deferred messages: they have been taken out of their rings, or out of a queue of unexpected messages,
-/// and may not be matched before something that was sent earlier.
+/// Deferred messages. They have been taken out of their rings, or out of a queue of unexpected
+/// messages. They must not be matched before an earlier message.
 ///
-/// Invariant      nothing of a (sender, context) is matched by a receive with MPI_ANY_TAG, or kept where one
-///                would find it, while something earlier of the same two is blocked at its sender, in a ring
-///                that has not been looked at since, or deferred. So where one message of a (sender,
-///                context) is deferred, all later ones that have come are; another context never is for
-///                its sake. (docs/adr/0018-deferred-messages.md)
+/// Invariant      concerns the messages of one (sender, context). A message is missing if it is
+///                blocked at its sender, or deferred. It is also missing if it lies in a ring that
+///                has not been looked at since. While an earlier message is missing, no receive
+///                with MPI_ANY_TAG matches a later one. Nor is a later one kept in a queue that
+///                such a receive searches. So if one message of a (sender, context) is deferred,
+///                all later ones that have come are. Another context never is for its sake.
+///                (docs/adr/0018-deferred-messages.md)
 /// Thread safety  changed with all instances locked, read with any of them locked.
-/// Errors         reserve() throws std::bad_alloc; nothing else does. A message that is in here is never lost.
+/// Errors         reserve() throws std::bad_alloc; no other function throws. No deferred message is
+///                ever lost.
 
 #include <algorithm>
 #include <cstdint>
@@ -37,14 +40,14 @@ public:
         for (const One& one : messages_) latest = std::max(latest, one.message->stamp);
         return latest;
     }
-    /// Notes of which messages blocked(message) is true.
+    /// Notes for which messages blocked(message) is true.
     template <class Blocked>
     void mark(Blocked&& blocked) {
         for (One& one : messages_) one.blocked = blocked(std::as_const(*one.message));
     }
-    /// In the order of their stamps: calls match(message) for each one that has come in its turn, and
-    /// lets go of it. Those that are marked stay, and what their sender sent later in the same context.
-    /// Answers how many stay. What `match` throws leaves its message and those after it in here.
+    /// Calls match(message) in the order of stamps for each message that may be matched, and
+    /// removes it. Marked messages stay, and so do later ones of their sender and context. Returns
+    /// how many stay. If `match` throws, its message and those after it stay.
     template <class Match>
     std::size_t release(Match&& match) {
         std::stable_sort(messages_.begin(), messages_.end(), [](const One& a, const One& b) {
@@ -65,7 +68,7 @@ public:
                           [](const One& one) { return one.message != nullptr; }));
     }
 
-    /// Whether one that was sent before is in here.
+    /// Returns whether an earlier message of this sender and context is deferred.
     bool precede(std::int32_t sender, std::uint32_t context, std::uint64_t stamp) const noexcept {
         return std::any_of(messages_.begin(), messages_.end(), [&](const One& one) {
             return one.message != nullptr && one.message->stamp < stamp &&
@@ -76,7 +79,8 @@ public:
     void each(Visit&& visit) const {
         for (const One& one : messages_) visit(std::as_const(*one.message));
     }
-    /// Bit i: there are some of contexts i modulo 64.
+    /// Returns the classes of contexts with deferred messages. Bit i stands for contexts i modulo
+    /// 64.
     std::uint64_t contexts() const noexcept {
         std::uint64_t contexts = 0;
         for (const One& one : messages_)
@@ -87,9 +91,9 @@ public:
 private:
     struct One {
         match::Message* message;
-        bool blocked;  ///< something that was sent before it waits for room, said its sender
+        bool blocked;  ///< an earlier message waits for room, as its sender says
     };
-    /// Takes out, in the end, what has been let go of.
+    /// Erases the removed messages in the end.
     struct Gone {
         std::vector<One>& messages;
         ~Gone() {

@@ -13,7 +13,7 @@ namespace {
 using heddle::match::Message;
 using heddle::p2p::Deferred;
 
-/// Messages that are deferred, and what is said of them.
+/// Deferred messages, and marks of blocked ones.
 class DeferredMessages : public testing::Test {
 protected:
     void add(std::uint64_t stamp, std::int32_t sender, std::uint32_t context) {

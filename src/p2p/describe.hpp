@@ -7,7 +7,8 @@
 
 namespace heddle::p2p {
 
-/// The communicator of a context: not by the name that the user gave, which another thread may be changing.
+/// Returns the communicator of a context. It is not the name that the user gave, which another
+/// thread may be changing.
 std::string describe_context(std::uint32_t context);
 
 }  // namespace heddle::p2p

@@ -13,7 +13,7 @@ void Endings::free_when_done(core::Thread& thread, core::Request& request) {
     const std::lock_guard guard(lock_);
     abandoned_.push_back(&request);
     count_.store(static_cast<std::uint32_t>(abandoned_.size()), relaxed);
-    for (sync::Slot* slot : awaited_by_) slot->signal();  // which then await this one, too
+    for (sync::Slot* slot : awaited_by_) slot->signal();  // they then await this send, too
 }
 
 bool Endings::has_sends(core::Thread& thread, Owner owner) {
@@ -31,7 +31,8 @@ void Endings::await(sync::Slot& slot) {
     if (std::find(awaited_by_.begin(), awaited_by_.end(), &slot) == awaited_by_.end())
         awaited_by_.push_back(&slot);
     awaiting_.store(static_cast<std::uint32_t>(awaited_by_.size()), relaxed);
-    // Several may wait for the end of one send: whoever it signals tells the others (tell_all()).
+    // Several threads may wait for the end of one send. The thread that it signals tells the others
+    // (tell_all()).
     for (core::Request* request : abandoned_) (void)request->announce(&slot);
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What must have ended before MPI is left, and nobody waits for by a request: sends whose requests the program has
-/// freed, and operations that consist of several. MPI_Finalize and MPI_Session_finalize wait here.
+/// Operations that must end before MPI is left, although no thread waits for them by a request.
+/// They are sends whose requests the program has freed, and operations that consist of several.
+/// MPI_Finalize and MPI_Session_finalize wait here.
 ///
 /// Thread safety  any thread.
-/// Waking         await() announces the slot, and a heavy fence follows before it sleeps; tell() comes after what was
-///                done, behind a light one. So one of the two sees the other.
+/// Waking         await() announces the slot, and a heavy fence follows before the thread sleeps.
+///                tell() comes after the change, behind a light fence. So one of the two sees the
+///                other.
 
 #include <atomic>
 #include <cstdint>
@@ -24,15 +26,15 @@ namespace heddle::p2p {
 
 class Endings {
 public:
-    /// Whose sends: of the world model (nullptr) or of a session, or of all.
+    /// Owner of sends: the world model (nullptr) or a session, or all owners.
     using Owner = std::optional<const objects::Session*>;
     static constexpr Owner everybody = std::nullopt;
 
-    /// Frees a request that its user no longer wants when its operation completes.
+    /// Frees a request that its user no longer needs when its operation completes.
     void free_when_done(core::Thread& thread, core::Request& request);
-    /// Whether there are sends among those that are not complete yet.
+    /// Returns whether sends of `owner` are among those requests, not complete yet.
     bool has_sends(core::Thread& thread, Owner owner);
-    /// Frees those that are complete.
+    /// Frees those requests that are complete.
     void reap(core::Thread& thread) {
         if (count_.load(relaxed) != 0) [[unlikely]]
             reap_some(thread);
@@ -40,16 +42,16 @@ public:
 
     /// Counts operations that consist of several (nonblocking collectives).
     void count_composed(int change) noexcept {
-        // Relaxed: a thread that sees the count go to zero needs nothing of what went before.
+        // Relaxed: a thread that sees the count go to zero reads nothing that was written before.
         if (composed_.fetch_add(static_cast<std::uint32_t>(change), relaxed) == 1 && change == -1)
             tell();
     }
     bool all_composed_over() const noexcept { return composed_.load(relaxed) == 0; }
 
-    /// Signals `slot` whenever something may have ended (tell()), until unawait(slot).
+    /// Signals `slot` whenever an operation may have ended (tell()), until unawait(slot).
     void await(sync::Slot& slot);
     void unawait(sync::Slot& slot);
-    /// After what was done that makes true what may be waited for.
+    /// Called after a change that may have made an awaited condition true.
     void tell() {
         sync::ProcessFence::light();  // F1: pairs with the heavy fence after await()
         if (awaiting_.load(relaxed) != 0) [[unlikely]]

@@ -45,8 +45,9 @@ Engine::~Engine() = default;
 
 void finish(ProgressCall& call) { call.thread.engine->polling().finish(call); }
 
-/// Registers this process for the fences of the others. Where the kernel refuses that, those who wait for
-/// messages of this process take naps: also who waits already, and who starts later.
+/// Registers this process for the fences of the others. If the kernel refuses that, threads that
+/// wait for messages of this process take naps. That also holds for threads that wait already, and
+/// for later ones.
 void Engine::agree_on_fences() {
     const int refusal = sync::HeavyFences::refusal();
     if (refusal == 0) return;

@@ -2,19 +2,19 @@
 #pragma once
 /// Point-to-point messages of one process: the parts, and how they are wired.
 ///
-/// base()         what all of them stand on: instances, requests, locks. p2p/base.hpp
-/// sender()       the way out: protocols, the data path of a send, rings of payload. p2p/sender.hpp
-/// receiver()     the way in: the data path of a receive, matching, delivery. p2p/receiver.hpp
+/// base()         the base of all: instances, requests, locks. p2p/base.hpp
+/// sender()       sending: protocols, the data path of a send, rings of payload. p2p/sender.hpp
+/// receiver()     receiving: the data path of a receive, matching, delivery. p2p/receiver.hpp
 /// unexpected()   messages that no receive waits for. p2p/unexpected.hpp
 /// any_tag()      receives with MPI_ANY_TAG, and the order that they ask for. p2p/any_tag.hpp
 /// probes()       p2p/probes.hpp
-/// polling()      progress, and what a thread that waits asks. p2p/polling.hpp, progress/wait.hpp
+/// polling()      progress, and conditions of waiting threads. p2p/polling.hpp, progress/wait.hpp
 /// far()          messages to and from other nodes and jobs. p2p/far.hpp
 /// recipes()      sending and matching in recipes of the laboratory. p2p/recipes.hpp
 /// threads()      the threads of the program, and their cores. p2p/program_threads.hpp
 ///
-/// Of what is left here each function looks at several parts: counters, contexts that are in use, peers that are lost, memory
-/// that is given back.
+/// Each function left here looks at several parts: counters, contexts in use, lost peers, returned
+/// memory.
 ///
 /// Thread safety  every public function from any thread, with that thread's own Thread.
 
@@ -54,7 +54,7 @@ class Engine {
 public:
     using Instances = instance::Instances;
 
-    /// `node`: shared with the processes whose numbers are below numbers.here().
+    /// `node` is shared with the processes whose numbers are below numbers.here().
     Engine(const node::Node& node, const launch::Numbering& numbers,
            core::Arena<core::Request>& requests, const tool::Settings& settings);
     ~Engine();
@@ -73,10 +73,11 @@ public:
     Far& far() noexcept { return far_; }
     Recipes& recipes() noexcept { return recipes_; }
     ProgramThreads& threads() noexcept { return threads_; }
-    /// What must have ended before MPI is left, and has no request that anybody waits for.
+    /// Returns the operations that must end before MPI is left, although no thread waits for their
+    /// requests.
     Endings& endings() noexcept { return endings_; }
     core::Arena<match::Message>& messages() noexcept { return messages_.arena(); }
-    /// The memory of other processes, as far as the kernel allows.
+    /// Returns access to the memory of other processes, as far as the kernel allows.
     PeerMemory& peer_memory() noexcept { return copies_.peer_memory(); }
 
     // --- the data paths ---
@@ -90,13 +91,13 @@ public:
         return receiver_.start(base_, thread, inbound);
     }
 
-    // --- which instances ---
+    // --- instances ---
 
     std::size_t instances() const noexcept { return base_.pool.size(); }
     Instances instance_of(const core::Request& request) const noexcept {
         return request.any_tag ? instance::all : Instances{1} << request.instance;
     }
-    /// Those by which its message is likely to come.
+    /// Returns the instances by which the request's message is likely to come.
     Instances likely_instances_of(const core::Request& request) const noexcept {
         if (request.any_tag) [[unlikely]]
             return any_tag_.likely_instances(request);
@@ -113,46 +114,53 @@ public:
 
     // --- the life of a process ---
 
-    /// Before the first message to another node, once, from any thread. Everything that polls looks there, too, from then on.
+    /// Starts the use of a network before the first message to another node, once, from any thread.
+    /// From then on all polls look there, too.
     void use_network(Network& network) noexcept;
-    /// Who hears of processes of other jobs, and of letters, beside what is said in communicators. Before there are threads.
+    /// Sets the listener for processes of other jobs and for letters, which no communicator
+    /// carries. Called before there are threads.
     void use_guest_listener(GuestListener& listener) noexcept { base_.guest_listener = &listener; }
-    /// What only that process could complete fails, as it is lost. Without locks held.
+    /// Fails operations that only that lost process could complete. Called without locks held.
     void fail_operations_with(core::Thread& thread, std::int32_t process);
-    /// In which contexts anything is posted or kept here, or on its way here from before the call.
+    /// Returns the contexts of receives and messages that are posted or kept here, or were coming
+    /// before the call.
     BusyContexts busy_contexts(core::Thread& thread);
-    /// Before another communicator gets one of the contexts.
+    /// Forgets contexts before another communicator gets one of them.
     void forget(const std::vector<std::uint32_t>& contexts);
-    /// Forgets messages of this context that wait for room: nobody needs them any more.
+    /// Forgets messages of this context that wait for room. No process needs them any more.
     void drop_blocked(core::Thread& thread, std::uint32_t context);
-    /// When the process has been closed: gives back what messages hold that nobody in the world received, and
-    /// the memory of arenas. It is opened again with the node's rings mapped, perhaps elsewhere; false if a ring to
-    /// another process cannot be (errno).
+    /// give_memory_back(): gives back memory of arenas, and of messages that no process in the
+    /// world received. The process has been closed. bind_rings_again(): follows when it is opened
+    /// again; the node's rings may be mapped elsewhere. Returns false if a ring to another process
+    /// cannot be mapped (errno).
     void give_memory_back(core::Thread& thread);
     bool bind_rings_again();
-    /// Ends what HEDDLE_RECORD has asked for. Empty, or what is wrong with the file, as a sentence.
+    /// Ends the recording of HEDDLE_RECORD. Returns an empty string, or the fault of the file as a
+    /// sentence.
     std::string close_recording();
 
     // --- threads ---
 
-    /// Takes back what the thread, which has ended, keeps of free memory.
+    /// Takes back free memory that the thread, which has ended, keeps.
     void empty_pools(core::Thread& thread) noexcept { messages_.drain(thread); }
-    /// For core::Thread.
+    /// Returns the value for core::Thread::exact_tags_from.
     std::int32_t exact_tags_from() const noexcept;
-    /// Whether a call is one critical section, or code of the library to a race detector (api/entry.hpp).
+    /// Returns whether a call is one critical section, or code of the library to a race detector
+    /// (api/entry.hpp).
     bool calls_are_sections() const noexcept;
 
     // --- counters ---
 
-    /// What is counted by instances and by the engine; what its threads count is theirs.
+    /// Returns the counters of instances and of the engine. Threads have counters of their own.
     tool::Values counted();
-    /// What is counted by one instance.
+    /// Returns the counters of one instance.
     tool::Values counted_by(std::size_t instance);
-    /// What threads waited for each other about, a line for each instance and envelope.
+    /// Returns the pairs that threads waited for each other about: an entry for each instance and
+    /// envelope.
     std::vector<Contention> contended();
     std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);
-    /// What is counted by communicators (tool/communicators.def), for one context. Takes the locks of
-    /// instances, one after the other.
+    /// Adds the counters of communicators (tool/communicators.def), for one context. Takes the
+    /// locks of instances, one after the other.
     void add_counted_in(tool::Values& values, std::uint32_t context);
 
 private:
@@ -161,7 +169,7 @@ private:
     static void fail_request(ProgressCall& call, core::Request& request) noexcept;
     void free_kept_of_world(instance::LockedInstance instance);
 
-    // Each names the others that it asks; what they are is set before any of them is asked for anything.
+    // Each part names the others that it calls. They are all set before the first call.
     Base base_;
     Messages messages_;
     const Parts parts_{base_, messages_, sender_, copies_, far_};

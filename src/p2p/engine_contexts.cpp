@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What this process still has of which context (comm/recycling.hpp).
+/// The contexts that this process still uses (comm/recycling.hpp).
 
 #include <algorithm>
 
@@ -9,10 +9,11 @@
 
 namespace heddle::p2p {
 
-/// A message that was sent before the call (as this process can know: it has heard from the sender, or
-/// from somebody who has) was blocked at its sender, or has been published in a ring. So first it is
-/// asked what is blocked, and then everything is taken out of the rings. With all locks held nobody
-/// else has a message in his hands.
+/// Returns the contexts of messages that were sent before the call, and of posted receives. Before
+/// means: this process has heard from the sender, or from a process that has. At the call the
+/// message was blocked at its sender, or was published in a ring. So first the blocked ones are
+/// looked up; then everything is taken out of the rings. With all locks held no other thread holds
+/// a message outside of queues.
 BusyContexts Engine::busy_contexts(core::Thread& thread) {
     BusyContexts busy;
     for (std::int32_t from = 0; from < static_cast<std::int32_t>(base_.rings.processes()); ++from)
@@ -44,7 +45,7 @@ BusyContexts Engine::busy_contexts(core::Thread& thread) {
     return busy;
 }
 
-/// What was searched for there counts for no communicator any more.
+/// Ends the counting of earlier searches for a communicator.
 void Engine::forget(const std::vector<std::uint32_t>& contexts) {
     base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
         const instance::InstanceLock held(instance);
@@ -56,13 +57,14 @@ void Engine::forget(const std::vector<std::uint32_t>& contexts) {
 void Engine::give_memory_back(core::Thread& thread) {
     base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
         const instance::InstanceLock held(instance);
-        // Those of the world, once it is over: it does not come again. Others may be of a communicator that this process is
-        // going to take part in when it is opened again, and that others have made already.
+        // Messages of the world go once it is over, since it does not come again. Others may belong
+        // to a communicator that other processes have made already. This process may take part in
+        // it when it is opened again.
         if (thread.process->world_life() == objects::Process::Life::finalized)
             free_kept_of_world(held);
         held->each_polled([&](instance::Inlet& inlet) { rings_.give_cells_back(held, inlet); });
     });
-    // A process that leaves the world model is about to end, and the file with it.
+    // A process that leaves the world model is about to end, and its file with it.
     if (thread.process->world_life() == objects::Process::Life::fresh)
         polling_.idle_rings().drop_all(thread);
     messages_.drain(thread);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Operations with a process of another job that is gone, where the program wants to go on (comm/letters.hpp): what can only
-/// be completed by that process fails with MPI_ERR_PROC_ABORTED.
+/// Ends operations with a lost process of another job if the program wants to go on
+/// (comm/letters.hpp). Operations that only that process can complete fail with
+/// MPI_ERR_PROC_ABORTED.
 
 #include <vector>
 
@@ -13,8 +14,9 @@
 namespace heddle::p2p {
 namespace {
 
-/// Whether its message comes from that process, or may, since it takes one from any process of its communicator. As long as
-/// one of these is there, a process that has left is not missed.
+/// Returns whether the receive's message comes, or may come, from that process. A receive from any
+/// process of its communicator may get it. As long as one of those processes is there, a process
+/// that has left is not missed.
 bool waits_for(const core::Request& receive, std::int32_t process,
                GuestListener& listener) noexcept {
     const objects::Communicator* const communicator = objects::live(receive.communicator);
@@ -30,7 +32,7 @@ bool waits_for(const core::Request& receive, std::int32_t process,
     return is_member && (all_gone || !listener.has_left(process));
 }
 
-/// Those that are not complete, and that only that process completes.
+/// Visits incomplete requests that only that process completes.
 template <class Visit>
 void each_awaiting(Requests& requests, core::Operation operation, std::int32_t process,
                    Visit&& visit) {
@@ -44,8 +46,8 @@ bool is_named(const core::Request& request) noexcept {
     return request.kind.load(relaxed) == core::Kind::request;
 }
 
-/// A request that no handle names belongs to the thread that waits for it, which looks for itself
-/// (Far::watch_sender()).
+/// Wakes the thread that waits for a request that no handle names. That thread owns it, and looks
+/// for itself (Far::watch_sender()).
 void wake_waiter(core::Request& request) noexcept {
     sync::Slot* const waiter = request.waiter.load(relaxed);
     if (waiter != nullptr && !Listener::is(waiter)) waiter->signal();
@@ -70,7 +72,7 @@ void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
         };
         all.each([&](instance::LockedInstance instance) { fail(instance->matcher); });
         any_tag_.each_list(all, fail);
-        // With all instances locked no other thread is about it.
+        // With all instances locked no other thread works on them.
         fail_sends_to(call, process);
         each_awaiting(base_.requests, core::Operation::receive, process,
                       [&](core::Request& receive) {
@@ -82,7 +84,7 @@ void Engine::fail_operations_with(core::Thread& thread, std::int32_t process) {
     });
 }
 
-/// Those that its answers would complete.
+/// Fails sends that answers of that process would complete.
 void Engine::fail_sends_to(ProgressCall& call, std::int32_t process) {
     each_awaiting(base_.requests, core::Operation::send, process, [&](core::Request& send) {
         is_named(send) ? fail_request(call, send) : wake_waiter(send);

@@ -81,7 +81,7 @@ TEST(Engine, unexpected_messages_keep_their_order_and_content) {
 }
 
 TEST(Engine, a_full_ring_holds_nobody_up) {
-    // Both sides send far more than the rings hold before either receives.
+    // Both sides send far more than the rings hold before either of them receives.
     run_job(2, 1, [](int rank, int) {
         constexpr int count = 3000;
         std::vector<int> out(count), in(count, -1);
@@ -144,7 +144,7 @@ TEST(Engine, threads_told_apart_by_tag) {
 }
 
 TEST(Engine, threads_that_share_a_tag) {
-    // Whichever thread gets which message: each arrives once.
+    // Each message arrives once, at any of the threads.
     constexpr int threads = 4, each = 300;
     std::vector<std::atomic<int>> seen(threads * each);
     run_job(2, threads, [&](int rank, int thread) {

@@ -25,7 +25,7 @@
 #include "p2p/unexpected.hpp"
 
 namespace heddle::p2p {
-/// What the network tells. The lane is locked in every call.
+/// Handles the events of the network. The lane is locked in every call.
 class Far::FromNetwork final : public Network::Receiver {
 public:
     explicit FromNetwork(Far& far) noexcept : far_(far) {}
@@ -36,7 +36,7 @@ public:
             far_.deliver(call, process, header);
             return true;
         } catch (const std::bad_alloc&) {
-            return false;  // nothing was changed; it comes again
+            return false;  // nothing was changed; the message comes again
         }
     }
     void lost(std::int32_t process, std::string_view why) noexcept override {
@@ -46,7 +46,7 @@ public:
             mine, 1,
             "lost rank " + std::to_string(mine.numbers.rank_of(process)) + ": " + std::string(why));
     }
-    /// Of ranks of this job the launcher knows.
+    /// The launcher knows about ranks of this job.
     void left(std::int32_t process) noexcept override {
         objects::Process& mine = *objects::attached_thread()->process;
         if (mine.numbers.is_guest(process)) far_.base_.guest_listener->left(process);
@@ -58,7 +58,7 @@ public:
         try {
             far_.tell_relief(call);
         } catch (const std::bad_alloc&) {
-            // After one of the next polls, then.
+            // Tried again after one of the next polls.
         }
     }
     void streamed() noexcept override { far_.others_.announced.end(); }
@@ -118,7 +118,7 @@ void Far::hand_over(ProgressCall& call, std::int32_t process, const instance::Pe
     network()->send(call, receiver, process, pending);
 }
 
-/// Answers an access by its data, of which the program has announced nothing.
+/// Answers an access by its data. The program has announced none of it.
 void Far::answer_by_data(ProgressCall& call, std::int32_t process, const instance::Pending& data) {
     others_.announced.begin();  // streamed() takes it back
     try {
@@ -129,7 +129,7 @@ void Far::answer_by_data(ProgressCall& call, std::int32_t process, const instanc
     }
 }
 
-/// False: the payload has gaps, or the network does not read.
+/// Returns false if the payload has gaps, or if the network does not read.
 bool Far::announce_readable(ProgressCall& call, core::Request& send, const Outbound& message) {
     if (send.laid_out) return false;
     FromNetwork receiver(*this);
@@ -137,7 +137,7 @@ bool Far::announce_readable(ProgressCall& call, core::Request& send, const Outbo
     try {
         remote = network()->expose(receiver, send, {message.data, message.bytes});
     } catch (const std::runtime_error&) {
-        // a network that has no room for more memory to be read
+        // The network has no room for more readable memory.
     }
     if (!remote) return false;
     const ReadableFields fields{reinterpret_cast<std::uint64_t>(&send), remote->key,
@@ -157,7 +157,7 @@ bool Far::read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     return network()->read(call, receiver, pull, bytes);
 }
 
-/// The receiver asks for the payload.
+/// Sends the payload that the receiver asks for.
 void Far::stream(ProgressCall& call, const CtsFields& fields) {
     auto& send = *reinterpret_cast<core::Request*>(fields.sender);
     network()->end_exposure(send);
@@ -183,8 +183,9 @@ void Far::send_letter(core::Thread& thread, std::int32_t process, const LetterFi
 
 namespace {
 
-/// By the thread that waits for the request, which is complete now if that process, of another job, is gone and no other
-/// completes it. What a handle names the listener completes.
+/// Called by the thread that waits for the request. Completes the request if that process, of
+/// another job, is gone and no other process completes it. The listener completes requests that a
+/// handle names.
 void look_after(core::Request& request, std::int32_t process, GuestListener& listener) noexcept {
     core::Thread& thread = *objects::attached_thread();
     listener.awaited(thread, process);
@@ -206,7 +207,8 @@ void Far::watch_sender_of(const core::Request& awaited) noexcept {
         return look_after(request, request.peer, *base_.guest_listener);
     const objects::Communicator* communicator = request.communicator;
     if (request.operation != core::Operation::receive || communicator == nullptr) return;
-    // A place of the library's own is no rank there: then another one is watched than is meant, if any.
+    // A place of the library's own is no rank there. Then another process is watched than is meant,
+    // if any.
     const auto watch_rank = [&](std::int32_t rank) {
         const std::int32_t process = objects::process_named_by(*communicator, rank);
         if (process < 0 || !base_.is_far(process)) return;
@@ -242,12 +244,12 @@ bool Far::poll_surely(core::Thread& thread) {
     return moved;
 }
 
-/// Throws std::bad_alloc before anything has changed.
+/// Delivers a message. Throws std::bad_alloc before anything has changed.
 void Far::deliver(ProgressCall& call, std::int32_t process, transport::Header& header) {
     const auto kind = static_cast<MessageKind>(header.kind);
     if (is_control(kind))
         return protocol_of(kind).arrived(others_.parts, {call, process, header, nullptr});
-    // Clocks of two hosts never meet: messages have the order in which they come here.
+    // Clocks of two hosts never meet. So messages have the order in which they come here.
     header.stamp = base_.stamps.numbered()();
     instance::Instance& home = base_.pool.home(header.context, header.tag);
     base_.classes.add(header.context, home.number());
@@ -279,8 +281,8 @@ void Far::end_cancelled(ProgressCall& call, core::Request& send) {
 
 void Far::set_pressure(std::int32_t process, bool on) { network()->withhold(process, on); }
 
-/// A message of this process is about to leave, to one that is short of memory. It is withdrawn, or answered, as any
-/// that is synchronous.
+/// Withholds a message that is about to leave to a process that is short of memory. It is
+/// withdrawn, or answered, as any synchronous one.
 bool Far::withhold(instance::Pending& pending) noexcept {
     core::Request* const send = pending.completes;
     if (!others_.backlog.withhold(pending, false)) return false;
@@ -288,8 +290,8 @@ bool Far::withhold(instance::Pending& pending) noexcept {
     return true;
 }
 
-/// Once for each process. Its messages until it hears of it come nevertheless, and are kept: no memory for telling is
-/// no fault of theirs.
+/// Tells a process of the pressure, once. Its messages still come until it has read that, and are
+/// kept. If there is no memory for telling, that is no fault of theirs.
 void Far::tell_pressure(ProgressCall& call, std::int32_t process) try {
     if (std::find(told_of_pressure_.begin(), told_of_pressure_.end(), process) !=
         told_of_pressure_.end())
@@ -297,10 +299,10 @@ void Far::tell_pressure(ProgressCall& call, std::int32_t process) try {
     others_.sender.control(call, 0, process, PressureFields{1});
     told_of_pressure_.push_back(process);
 } catch (const std::bad_alloc&) {
-    // The next of its messages tells it.
+    // The next message of that process tells it.
 }
 
-/// Throws std::bad_alloc; those that have been told are out of the list then.
+/// Throws std::bad_alloc. Processes that have been told are out of the list then.
 void Far::tell_relief(ProgressCall& call) {
     if (base_.is_under_pressure(base_.rank)) return;
     for (; !told_of_pressure_.empty(); told_of_pressure_.pop_back())

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Messages to and from processes of other nodes and jobs (p2p/network.hpp): the protocols are those of a node, without what
-/// needs shared memory. Everything from one sender comes in order, so that nothing is ever deferred. And accesses to windows
-/// there (p2p/far_access.hpp; far_accesses.cpp).
+/// Messages to and from processes of other nodes and jobs (p2p/network.hpp). The protocols are
+/// those of a node that need no shared memory. Everything from one sender comes in order, so that
+/// no message is ever deferred. Accesses to windows there are messages, too (p2p/far_access.hpp;
+/// far_accesses.cpp).
 ///
-/// Thread safety  every function from any thread. Those that take a ProgressCall may be called with the lane locked.
-/// Errors         what sends throws std::bad_alloc, and has sent nothing then.
+/// Thread safety  every function from any thread. Those that take a ProgressCall may be called with
+///                the lane locked.
+/// Errors         functions that send throw std::bad_alloc, and have sent nothing then.
 
 #include <atomic>
 #include <cstdint>
@@ -46,9 +48,10 @@ public:
     };
     Far(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
 
-    /// Before the first message to one of them, once, from any thread.
+    /// Starts the use of a network, before the first message to such a process. Called once, from
+    /// any thread.
     void use(Network& network) noexcept;
-    /// nullptr: the job is on one node, and has met no other.
+    /// Returns nullptr if the job is on one node and has met no other job.
     Network* network() const noexcept { return network_.load(acquire); }  // A2: pairs with R2
 
     // --- messages ---
@@ -56,62 +59,66 @@ public:
     void send(ProgressCall& call, core::Request& send, const Outbound& message);
     void post(ProgressCall& call, const Outbound& message, const Prefix& prefix,
               core::Request* completes);
-    /// Takes the message out of the queue, or asks its receiver for it. The answer, or the message's own, completes the send.
+    /// Takes the message out of the queue, or asks its receiver for it. The answer to that, or to
+    /// the message, completes the send.
     void cancel(ProgressCall& call, core::Request& send);
-    /// Reads the first `bytes` of a message. False: its payload is to be asked for.
+    /// Reads the first `bytes` of a message. Returns false if its payload must be asked for.
     bool read(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
-    /// The receiver has asked for the payload.
+    /// Sends the payload, for which the receiver has asked.
     void stream(ProgressCall& call, const CtsFields& fields);
-    /// The receiver has it.
+    /// Ends a send whose payload the receiver has got.
     void end(ProgressCall& call, core::Request& send);
     /// Gives the message of a send back if no receive has it yet.
     void answer_cancel(ProgressCall& call, std::int32_t process, const transport::Header& header);
     void end_cancelled(ProgressCall& call, core::Request& send);
-    /// Whether payloads to that process are to stay here until they are matched.
+    /// Sets whether payloads to that process stay here until they are matched.
     void set_pressure(std::int32_t process, bool on);
-    /// To processes of other jobs, and to those of this one.
+    /// Send a letter to a process of this job or of another one.
     void send_letter(core::Thread& thread, std::int32_t process, const LetterFields& letter);
     void send_letter(ProgressCall& call, std::int32_t process, const LetterFields& letter);
 
     // --- progress ---
 
-    /// True if there was any.
+    /// Makes progress. Returns true if there was any.
     bool poll(core::Thread& thread);
-    /// The same by the thread that sleeps for all (p2p/network_worker.hpp).
+    /// Does the same in the thread that sleeps for all (p2p/network_worker.hpp).
     bool poll_surely(core::Thread& thread);
-    /// Has that thread look at who sleeps.
+    /// Has that thread look for sleeping threads.
     void ring_worker() noexcept;
     bool all_handed_over() const noexcept;
-    /// Whether everything that was sent there has been taken over. After it has first been asked, peers may go.
+    /// Returns whether all receivers have taken over everything that was sent. Peers may go after
+    /// the first call.
     bool is_drained();
-    /// A thread is going to sleep until that request is complete: should it be a receive from one of them, its silence
-    /// is a fault from now on, also if nothing has ever been sent there.
+    /// Watches the sender of a request before a thread sleeps until the request is complete.
+    /// Suppose that it is a receive from such a process. Silence of that process is then a fault
+    /// from now on, even if nothing was ever sent there.
     void watch_sender(const core::Request& request) noexcept {
         if (network() != nullptr) [[unlikely]]
             watch_sender_of(request);
     }
-    /// Silence of that process, of another node or job, is a fault from now on.
+    /// Makes silence of that process, of another node or job, a fault from now on.
     void watch(std::int32_t process) noexcept;
 
     // --- accesses to windows (far_accesses.cpp) ---
 
-    /// One that another process asks for.
+    /// Delivers an access that another process asks for.
     void deliver_access(ProgressCall& call, std::int32_t process, const transport::Header& header);
 
-    /// Who hears what is asked about the window with this context.
+    /// Returns the listeners to accesses, by context of the window.
     FarListeners& listeners() noexcept { return listeners_; }
-    /// Of an access, in bytes.
+    /// Returns the most bytes of an access.
     std::uint64_t most_payload() const noexcept;
-    /// `completes` is done once the data may be changed.
+    /// Asks for an access. `completes` is done once the data may be changed.
     void ask(ProgressCall& call, const Outbound& message, const AccessFields& fields,
              core::Request* completes);
-    /// To a request of that process: data from fields.offset on; or no more than fits behind the fields.
+    /// Answers a request of that process with data from fields.offset on. answer_briefly() sends no
+    /// more than fits behind the fields.
     void answer(ProgressCall& call, std::int32_t process, const DataFields& fields, Shape shape,
                 const std::byte* data, core::Request* completes);
     void answer_briefly(ProgressCall& call, std::int32_t process, std::uint64_t receiver,
                         const void* data, std::uint64_t bytes);
-    static constexpr std::uint64_t brief =
-        node::inline_payload - sizeof(DataFields);  ///< bytes, at most
+    /// Most bytes of a brief answer.
+    static constexpr std::uint64_t brief = node::inline_payload - sizeof(DataFields);
     void acknowledge(ProgressCall& call, std::int32_t process, std::uint64_t receiver);
     void refuse(ProgressCall& call, std::int32_t process, const RefusedFields& fields);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What processes of other nodes ask about windows, as far as messages go: by context, to whom it is handed. What is
-/// asked, and what becomes of it, is in rma/far_service.hpp.
+/// Accesses of processes of other nodes to windows, as far as messages go. They are handed to a
+/// listener by context. rma/far_service.hpp serves them.
 ///
 /// Thread safety  every function of FarListeners from any thread.
 
@@ -18,8 +18,9 @@ struct ProgressCall;
 
 class FarListener {
 public:
-    /// A message of kind `access`, in its place. The lane is locked: what may wait, or send within the node, is put off
-    /// (ProgressCall::put_off()). Throws std::bad_alloc before anything has changed: then it comes again.
+    /// Takes a message of kind `access`, in its order. The lane is locked: work that may wait, or
+    /// send within the node, is put off (ProgressCall::put_off()). Throws std::bad_alloc before
+    /// anything has changed; the message then comes again.
     virtual void asked(ProgressCall& call, std::int32_t process,
                        const transport::Header& header) = 0;
 
@@ -29,17 +30,17 @@ protected:
 
 class FarListeners {
 public:
-    /// Throws std::bad_alloc.
+    /// Adds a listener. Throws std::bad_alloc.
     void add(std::uint32_t context, std::shared_ptr<FarListener> listener) {
         const std::lock_guard guard(lock_);
         by_context_[context] = std::move(listener);
     }
-    /// Nobody asks any more.
+    /// Removes a listener when no process asks any more.
     void remove(std::uint32_t context) noexcept {
         const std::lock_guard guard(lock_);
         by_context_.erase(context);
     }
-    /// nullptr: there is none.
+    /// Returns nullptr if there is none.
     std::shared_ptr<FarListener> of(std::uint32_t context) noexcept {
         const std::lock_guard guard(lock_);
         const auto at = by_context_.find(context);

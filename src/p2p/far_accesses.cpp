@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Accesses to windows of processes of other nodes (p2p/far_access.hpp): messages that are handed to whoever serves
-/// the window, in the order in which they were sent, and their answers.
+/// Accesses to windows of processes of other nodes (p2p/far_access.hpp). Messages are handed to the
+/// window's listener in the order in which they were sent; answers go back.
 
 #include <array>
 #include <cstring>

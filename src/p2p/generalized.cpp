@@ -26,10 +26,11 @@ struct Functions {
     std::atomic<std::uint32_t> ended{0};
 };
 
-// Who has ended its part, in Functions::ended.
+// Parties that have ended their part, in Functions::ended.
 constexpr std::uint32_t completed = 1;
-constexpr std::uint32_t collected = 2;  ///< and the free function has been called
-constexpr std::uint32_t let_go = 4;     ///< the free function is to be called when it is complete
+/// By a thread that waited; the free function has been called.
+constexpr std::uint32_t collected = 2;
+constexpr std::uint32_t let_go = 4;  ///< the free function is to be called at completion
 
 Functions& functions_of(core::Request& request) noexcept {
     return *static_cast<Functions*>(request.extra);
@@ -50,7 +51,8 @@ void destroy(core::Thread& thread, core::Request& request) noexcept {
     thread.engine->requests().free(thread, request);
 }
 
-/// The last one to need the request: destroys it at the end, whatever the free function throws.
+/// The last user of the request. Its destructor destroys the request, whatever the free function
+/// throws.
 struct Last {
     core::Thread& thread;
     core::Request& request;
@@ -61,7 +63,7 @@ struct Last {
     Last& operator=(const Last&) = delete;
 };
 
-/// Who has waited for the request: done with it at the end, likewise.
+/// The thread that has waited for the request. Its destructor ends that part, likewise.
 struct Collector {
     core::Thread& thread;
     core::Request& request;
@@ -87,7 +89,7 @@ core::Request* start_generalized(Engine& engine, core::Thread& thread,
     request->operation = core::Operation::generalized;
     request->error = 0;
     request->cancelled = false;
-    request->any_tag = true;  // it is completed by a thread, no instance in particular
+    request->any_tag = true;  // a thread completes it, no instance in particular
     request->communicator = nullptr;
     request->extra = functions.release();
     return request;
@@ -98,7 +100,7 @@ int complete_generalized(core::Thread& thread, core::Request& request) {
     core::causality::before(&request);
     call.complete(request);
     p2p::finish(call);
-    // Acquire and release on both sides: the second sees all that the first did.
+    // Acquire and release on both sides: the second thread sees all that the first one did.
     const std::uint32_t before = functions_of(request).ended.fetch_or(completed, acq_rel);
     if (before == 0) return MPI_SUCCESS;
     core::causality::after(&functions_of(request));
@@ -122,7 +124,7 @@ int collect(core::Thread& thread, core::Request& request) {
     return call_free(functions_of(request));
 }
 
-/// The program still has to say that it is complete, by a handle of its own.
+/// Lets go of a request. The program still has to complete it, by a handle of its own.
 int let_go_of(core::Thread& thread, core::Request& request) {
     core::causality::before(&functions_of(request));
     if (functions_of(request).ended.fetch_or(let_go, acq_rel) == 0) return MPI_SUCCESS;
@@ -137,7 +139,7 @@ int cancel(core::Thread&, core::Request& request) {
     return objects::call_program(functions.cancel, functions.extra_state, int{request.completed()});
 }
 
-/// Any thread of the program completes it.
+/// Tells that any thread of the program completes it.
 void tell(core::Thread& thread, const core::Request&, node::AwaitedEvent& event) noexcept {
     event.kind = node::AwaitedKind::program;
     event.world_peer = thread.process->rank();

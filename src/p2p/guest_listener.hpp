@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Who hears letters, which are not said in communicators, and of processes of other jobs (transport/guests.hpp) that are lost or have left.
+/// Listener to letters, which no communicator carries, and to the end of processes of other jobs.
+/// They are lost or have left (transport/guests.hpp).
 ///
-/// Thread safety  with the lane or an instance locked: what may wait is put off (ProgressCall::put_off()).
+/// Thread safety  called with the lane or an instance locked. Work that may wait is put off
+///                (ProgressCall::put_off()).
 
 #include <cstdint>
 #include <string_view>
@@ -16,17 +18,18 @@ struct ProgressCall;
 
 class GuestListener {
 public:
-    /// Throws std::bad_alloc before anything has changed: then it comes again.
+    /// Takes a letter. Throws std::bad_alloc before anything has changed; the letter then comes
+    /// again.
     virtual void letter(ProgressCall& call, std::int32_t process, const LetterFields& letter) = 0;
-    /// Nothing goes there any more, and nothing comes from there.
+    /// Notes a lost process. No message goes there or comes from there any more.
     virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
-    /// The same of one that has taken its leave: all that it has sent has come.
+    /// Notes a process that has taken its leave. Everything that it has sent has come.
     virtual void left(std::int32_t process) noexcept = 0;
-    /// Lost, or left.
+    /// Returns whether the process is lost or has left.
     virtual bool is_gone(std::int32_t process) noexcept = 0;
     virtual bool has_left(std::int32_t process) noexcept = 0;
-    /// A thread is going to sleep, without locks, until something has come that may come from this process. Those that are
-    /// gone are asked for again.
+    /// Called without locks by a thread that is about to sleep until a message that may come from
+    /// this process. If the process is gone, fails operations with it once more.
     virtual void awaited(core::Thread& thread, std::int32_t process) noexcept = 0;
 
 protected:

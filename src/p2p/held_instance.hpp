@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// An instance of a recipe of the laboratory, held for what is no message: an operation on a window (rma/held.hpp).
+/// An instance of a recipe of the laboratory, held for an operation on a window, not for a message
+/// (rma/held.hpp).
 ///
-/// What is held   the instance's outbox, in its section if the recipe has sections, as for a message.
-/// Deadlock       who holds one sends nothing, waits for nobody, and calls no function of the program: outboxes do not
-///                nest.
+/// Held           the instance's outbox, in its section if the recipe has sections, as for a
+///                message.
+/// Deadlock       a thread that holds an instance sends nothing, waits for no thread, and calls no
+///                function of the program. Outboxes do not nest.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +18,7 @@ namespace heddle::p2p {
 
 class [[nodiscard]] HeldInstance {
 public:
-    /// `context` is the window's, for the record of who waited for whom.
+    /// Holds an instance. `context` is the window's, for the record of contention.
     HeldInstance(core::Thread& thread, std::size_t number, std::uint32_t context) noexcept
         : thread_(thread),
           number_(number),

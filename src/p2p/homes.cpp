@@ -7,7 +7,7 @@ PostedWildcards& Homes::make(instance::LockedInstance instance) {
     if (posted_[instance.number()].load(relaxed) == nullptr) {
         auto made = std::make_unique<PostedWildcards>();
         made->select(matcher_);
-        posted_[instance.number()].store(made.get(), release);  // for those who count
+        posted_[instance.number()].store(made.get(), release);  // for threads that count
         lists_[instance.number()] = std::move(made);
     }
     return *posted_[instance.number()].load(relaxed);

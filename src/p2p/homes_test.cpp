@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Receives with MPI_ANY_TAG at the home of their communicator (p2p/homes.hpp): which instances they lock, and MPI's
-/// order when a communicator leaves its home in the middle. Each job begins anew, with classes without a home.
+/// Tests receives with MPI_ANY_TAG at the home of their communicator (p2p/homes.hpp): which
+/// instances they lock. Tests MPI's order when a communicator leaves its home in the middle. Each
+/// job begins anew: its classes have no home.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ using heddle::testing::Watchdog;
 using heddle::tool::CounterIndex;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int slower = 10;  // a sanitizer looks at every access instead
+constexpr int slower = 10;  // a sanitizer checks every access instead
 #else
 constexpr int slower = 1;
 #endif
@@ -41,14 +42,14 @@ std::uint64_t posted_everywhere() {
         *heddle::objects::current_thread->process)[CounterIndex::any_tag_everywhere];
 }
 
-/// Ends the program: the ranks would wait for each other for ever.
+/// Ends the program on a wrong value. Otherwise the ranks would wait for each other for ever.
 void expect_value(int got, int expected, const char* what) {
     if (got == expected) return;
     std::fprintf(stderr, "%s: message %d came instead of %d\n", what, got, expected);
     std::_Exit(1);
 }
 
-/// So many tags of the communicator that go through the instance of tag 0.
+/// Returns `count` tags of the communicator that go through the instance of tag 0.
 std::vector<int> tags_of_one_instance(MPI_Comm comm, std::size_t count) {
     const auto& engine = *heddle::objects::attached_thread()->process->engine;
     const std::uint32_t context = reinterpret_cast<heddle::objects::Communicator*>(comm)->context;
@@ -81,13 +82,14 @@ TEST(Homes, threads_that_receive_on_communicators_of_their_own_lock_one_instance
             watchdog.progress();
         }
         if (rank == 0 || over.fetch_add(1) != threads - 1) return;
-        // Those that were posted before the first message of their communicator had come.
+        // Those that were posted before the first message of their communicator came.
         EXPECT_LE(posted_everywhere(), static_cast<std::uint64_t>(threads) * window);
     });
 }
 
-/// Two threads hand a counter to and fro; each sends a few, first under one tag, then under any. The receives
-/// must get 0, 1, 2, ... The posted ones wait while the communicator leaves its home.
+/// Two threads hand a counter to and fro. Each sends a few numbers, first under one tag, then under
+/// any. The receives must get 0, 1, 2, ... The posted ones wait while the communicator leaves its
+/// home.
 void leave_home(int job) {
     constexpr int communicators = 6, before = 200, each = 600, ahead = 16;
     Watchdog watchdog("leaving home");
@@ -124,7 +126,7 @@ void leave_home(int job) {
                     if (i + ahead < each) post(i + ahead);
                 }
             } else {
-                // Finds what has come by other instances, and looks at its home from outside.
+                // Finds messages of other instances, and looks at its home from outside.
                 for (int flag = 0, tries = 0; tries < 200; ++tries)
                     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
             }
@@ -200,7 +202,8 @@ TEST(Homes, messages_to_oneself_come_in_order) {
     });
 }
 
-/// Rank 0 beside the receiver and rank 2 on another node send at once; what each has sent comes in order.
+/// Rank 0 beside the receiver and rank 2 on another node send at once. Messages of each sender come
+/// in order.
 TEST(Homes, messages_of_this_node_and_of_another_come_in_order) {
     constexpr int before = 100, each = 300, ahead = 8;
     Watchdog watchdog("two nodes");

@@ -7,18 +7,19 @@
 namespace heddle::p2p {
 namespace {
 
-/// To cool a ring costs every core of the node an interrupt; to ring, a sender a few locked instructions. So many
-/// cells through a hot ring, for each other process of the node, are worth that. Before a ring is hot that was cold
-/// while its receiver slept, some visits find messages in it: twice as many each time that it was not worth it.
+/// Cooling a ring costs every core of the node an interrupt. Ringing costs a sender a few locked
+/// instructions. Cooling is worth that after so many cells through a hot ring, for each other
+/// process of the node. A ring that was cold while its receiver slept is not hot again at once.
+/// Some visits must find messages in it first; twice as many each time that heat was not worth it.
 constexpr std::uint32_t cells_worth_cooling = 8;
 
 }  // namespace
 
-/// Spares senders the bell, unless somebody sleeps who depends on it.
+/// Spares senders the bell, unless a sleeping thread depends on it.
 ///
-/// A leader says that it goes to sleep before it cools rings, with this lock held: it will either
-/// find this ring hot and cool it, or is seen asleep here. A leader that is awake cools before it
-/// sleeps, and so does one who takes the lead.
+/// A leader says that it goes to sleep before it cools rings, with this lock held. So it either
+/// finds this ring hot and cools it, or is seen asleep here. A leader that is awake cools before it
+/// sleeps. So does a thread that takes the lead.
 void HotRings::warm(instance::LockedInstance instance, instance::Inlet& inlet) noexcept {
     const auto leader = base_.lot.leader();
     const bool sleepers =
@@ -32,7 +33,7 @@ void HotRings::warm(instance::LockedInstance instance, instance::Inlet& inlet) n
     inlet.hot_since = inlet.ring.consumed();
     inlet.settled = false;
     if (leader == progress::Lot::Leader::asleep)
-        base_.bell().ring();  // to keep an eye on this ring
+        base_.bell().ring();  // so that the leader watches this ring
 }
 
 void HotRings::list_rung(instance::LockedInstance instance) {
@@ -53,7 +54,7 @@ void HotRings::cool(Instances which) {
     });
 }
 
-/// The caller passes fence_before_sleep() later.
+/// Cools the ring. The caller passes fence_before_sleep() later.
 void HotRings::cool(instance::LockedInstance instance, instance::Inlet& inlet) noexcept {
     give_cells_back(instance, inlet);
     const bool hot = inlet.ring.hot();
@@ -91,8 +92,9 @@ bool HotRings::cool_idle() {
                 busy = true;
                 continue;
             }
-            // Cold since before a leader's last fence: a message would have been announced. A ring that
-            // another thread has cooled since may hold one that was sent while it was hot.
+            // The ring is cold since before a leader's last fence, so a message would have been
+            // announced. A ring that another thread has cooled since may hold a message that was
+            // sent while it was hot.
             if (inlet.settled && !moved && !inlet.ring.ready()) held->unlist(inlet);
             cool(held, inlet);
             inlet.settled = true;

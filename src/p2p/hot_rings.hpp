@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Which rings are hot: looked at again and again, so that their senders need not ring the bell; and which are cold.
+/// Rings that are hot or cold. Hot rings are looked at again and again, so that their senders need
+/// not ring the bell.
 ///
-/// Cooling        a leader that goes to sleep cools all rings (progress/lot.hpp), a thread that sleeps those of its instances;
-///                it takes effect with CoveredFence::pass_before_sleep().
-/// Warming        a ring becomes hot again when messages are found in it, unless somebody sleeps who depends on the bell.
-/// Thread safety  functions that ask for the key to an instance need it; the others take it.
+/// Cooling        a leader that goes to sleep cools all rings (progress/lot.hpp); a thread that
+///                sleeps cools those of its instances. Cooling takes effect with
+///                CoveredFence::pass_before_sleep().
+/// Warming        a ring becomes hot again when messages are found in it, unless a sleeping thread
+///                depends on the bell.
+/// Thread safety  functions that take the key to an instance need it; the others lock it.
 
 #include <atomic>
 #include <cstdint>
@@ -23,7 +26,7 @@ public:
 
     /// Lists the inlets whose senders have rung.
     void list_rung(instance::LockedInstance instance);
-    /// Messages have been taken out of the ring.
+    /// Called after messages have been taken out of the ring.
     void after_draining(instance::LockedInstance instance, instance::Inlet& inlet) noexcept {
         if (!inlet.ring.hot()) [[unlikely]]
             warm(instance, inlet);
@@ -34,13 +37,13 @@ public:
     void give_cells_back(instance::LockedInstance instance, instance::Inlet& inlet) noexcept;
     /// Makes senders ring for messages to these instances.
     void cool(Instances which);
-    /// The same for every instance, except rings that other threads have been using since the last
-    /// call: true if there are such.
+    /// Does the same for every instance. Leaves out rings that other threads have been using since
+    /// the last call. Returns true if there are some.
     bool cool_idle();
-    /// So many threads more, or fewer, sleep until something comes by these instances.
+    /// Adds to the number of threads that sleep until a message of these instances.
     void add_parked(Instances which, int change) noexcept;
 
-    /// Of what makes senders ring.
+    /// Returns the fence behind changes that make senders ring.
     sync::CoveredFence& fence() noexcept { return fence_; }
 
 private:

@@ -13,7 +13,7 @@ std::chrono::nanoseconds IdleRings::tend(core::Thread& thread) noexcept {
     const std::chrono::nanoseconds now = sync::Native::now();
     if (now < due_) return due_ - now;
     if (next_ == nullptr) {
-        // Before the look: what is sent from here on stirs again.
+        // Before the look: a later message stirs again.
         stirred_.store(false, seq_cst);
         moved_ = false;
         next_ = pool_.open_channels();
@@ -36,7 +36,7 @@ void IdleRings::drop_all(core::Thread& thread) noexcept {
     }
 }
 
-/// True if pages were dropped.
+/// Looks at a ring. Returns true if pages were dropped.
 bool IdleRings::look(core::Thread& thread, instance::Channel& channel) noexcept {
     const std::uint64_t head = channel.ring.given_back();
     if (head == channel.dropped_at) return false;

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Rings to other processes that nobody uses any more give their pages back.
+/// Gives back the pages of rings to other processes that are no longer used.
 ///
-/// A ring comes to hold 32 KiB, and there is one for each pair of processes and each instance: after one exchange of
-/// everybody with everybody a node of many processes holds gigabytes that nothing lies in.
+/// A ring comes to hold 32 KiB, and there is one for each pair of processes and each instance.
+/// After one exchange of all processes with each other, a node of many processes holds gigabytes of
+/// empty rings.
 ///
-/// Who decides    the sender of a ring, whose pages are all but those with messages in them (node/ring.hpp). A
-///                ring is idle if its receiver has given nothing back between two rounds, `time` apart.
-/// Who looks      the leader of the threads that sleep, which gets up for it. Nobody looks while threads run, and
-///                nobody gets up in vain twice: when a round has found that nothing moved, there is no
-///                other one before a thread has gone to sleep again.
-/// Cost           none for a process with few rings, and none for a message. A round reads one line for each ring.
-///                A ring that is idle is locked and costs a system call, once until it has been used again; then
-///                its pages are made anew.
-/// Not idle       a ring with messages that its receiver has not read keeps their pages. It is looked at again
-///                when a thread goes to sleep.
+/// Decision       by the sender of a ring. It owns all pages except those with messages in them
+///                (node/ring.hpp). A ring is idle if its receiver has given nothing back between
+///                two rounds, `time` apart.
+/// Rounds         by the leader of the threads that sleep, which wakes for it. No thread looks
+///                while threads run, and none wakes in vain twice. When a round has found no
+///                movement, the next one waits until a thread goes to sleep again.
+/// Cost           none for a process with few rings, and none for a message. A round reads one line
+///                for each ring. An idle ring is locked and costs a system call, once until it is
+///                used again. Then its pages are made anew.
+/// Not idle       a ring with messages that its receiver has not read keeps their pages. It is
+///                looked at again when a thread goes to sleep.
 /// Thread safety  stir() from any thread; tend() and drop_all() from any thread that holds no lock.
-/// Errors         where the kernel cannot drop pages of the node's file, this is found out once and not tried again.
+/// Errors         if the kernel cannot drop pages of the node's file, that is found once and not
+///                tried again.
 
 #include <atomic>
 #include <chrono>
@@ -30,28 +33,29 @@ namespace heddle::p2p {
 
 class IdleRings {
 public:
-    /// So many rings, a megabyte, are worth a look.
+    /// Number of rings, a megabyte, that are worth a look.
     static constexpr std::uint32_t worth_a_look = 32;
 
-    /// `time`: 0: pages are kept.
+    /// Looks at rings every `time`. If it is 0, pages are kept.
     IdleRings(instance::Pool& pool, const node::Rings& rings, std::int32_t rank,
               std::chrono::nanoseconds time) noexcept
         : pool_(pool), rings_(rings), rank_(rank), time_(time), possible_(time.count() != 0) {}
 
-    /// A thread that may have sent is going to sleep. True: a leader that sleeps already is to be woken.
+    /// Called when a thread that may have sent is about to sleep. Returns true if a leader that
+    /// already sleeps must be woken.
     [[nodiscard]] bool stir() noexcept {
         if (stirred_.load(relaxed) || !are_worth_a_look()) [[likely]]
             return false;
-        return !stirred_.exchange(true, seq_cst);  // R1: pairs with A1, by way of the bell
+        return !stirred_.exchange(true, seq_cst);  // R1: pairs with A1, through the bell
     }
-    /// By the leader, which has announced that it sleeps: a part of a round, if it is time for one. Answers how long it
-    /// may sleep.
+    /// Called by the leader, which has announced that it sleeps. Does a part of a round if one is
+    /// due. Returns how long the leader may sleep.
     std::chrono::nanoseconds tend(core::Thread& thread) noexcept;
-    /// The process stops sending: everything that can be dropped is.
+    /// Called when the process stops sending. Drops everything that can be dropped.
     void drop_all(core::Thread& thread) noexcept;
 
 private:
-    /// The leader is away for a fraction of a millisecond at a time.
+    /// Keeps the leader busy for only a fraction of a millisecond at a time.
     static constexpr int most_at_once = 16;
     static constexpr std::chrono::milliseconds pause{2};
 
@@ -67,10 +71,11 @@ private:
     const std::chrono::nanoseconds time_;
     std::atomic<bool> possible_;
     std::atomic<bool> stirred_{false};
-    std::mutex lock_;                    ///< of what follows
-    std::chrono::nanoseconds due_{0};    ///< when the round begins or goes on
-    instance::Channel* next_ = nullptr;  ///< where it goes on; nullptr: it is over
-    bool moved_ = false;                 ///< a ring has been used since the last round
+    std::mutex lock_;                  ///< guards the members below
+    std::chrono::nanoseconds due_{0};  ///< when the round begins or goes on
+    /// The channel at which it goes on; nullptr: the round is over.
+    instance::Channel* next_ = nullptr;
+    bool moved_ = false;  ///< a ring has been used since the last round
 };
 
 }  // namespace heddle::p2p

@@ -22,7 +22,8 @@ using node::ring_pages;
 using node::ring_slots;
 using std::chrono::nanoseconds;
 
-/// Two processes, each with the node's memory mapped by itself. The first sends to the second through many instances.
+/// Two processes. Each maps the node's memory by itself. The first sends to the second through many
+/// instances.
 class IdleRingsTest : public ::testing::Test {
 protected:
     static constexpr std::size_t bytes_of_ring = ring_pages * page_bytes;
@@ -52,14 +53,14 @@ protected:
         }
         ring.give_back_all();
     }
-    /// So many messages that all pages of the ring have been used.
+    /// Sends so many messages that all pages of the ring have been used.
     void fill(std::size_t instance) {
         for (int half = 0; half < 2; ++half) {
             ASSERT_NO_FATAL_FAILURE(send(instance, ring_slots / 2));
             ASSERT_NO_FATAL_FAILURE(receive(instance, ring_slots / 2));
         }
     }
-    /// Rounds, until there is nothing more to look at.
+    /// Runs rounds until there is nothing more to look at.
     void rest(IdleRings& rings) {
         testing::Watchdog watchdog("rounds of idle rings");
         while (rings.tend(thread_) != sync::no_limit) std::this_thread::yield();
@@ -95,14 +96,14 @@ TEST_F(IdleRingsTest, those_that_are_read_give_all_their_pages_back) {
     EXPECT_TRUE(rings.stir());
     EXPECT_FALSE(rings.stir()) << "the leader has been told";
     rest(rings);
-    // All but the page of the message that nobody has read.
+    // All pages are dropped except that of the message that has not been read.
     EXPECT_EQ(bytes(), filled - (many + 1) * bytes_of_ring + page_bytes);
     EXPECT_EQ(thread_.progress.rings_dropped.value(), many + 1);
-    // Nothing is dropped twice.
+    // No page is dropped twice.
     EXPECT_TRUE(rings.stir());
     rest(rings);
     EXPECT_EQ(thread_.progress.rings_dropped.value(), many + 1);
-    // Those that have been used again are, and they work as before.
+    // Rings that have been used again are dropped again, and they work as before.
     ASSERT_NO_FATAL_FAILURE(receive(0, 1));
     ASSERT_NO_FATAL_FAILURE(fill(0));
     ASSERT_NO_FATAL_FAILURE(fill(1));
@@ -135,7 +136,7 @@ TEST_F(IdleRingsTest, pages_that_cannot_be_dropped_are_not_tried_again) {
     IdleRings rings(pool_, here_->rings(), 0, nanoseconds{1});
     for (std::size_t i = 0; i < many; ++i) ASSERT_NO_FATAL_FAILURE(fill(i));
     const int other = open("/dev/null", O_RDWR);
-    ASSERT_EQ(dup2(other, descriptor_), descriptor_);  // another file now
+    ASSERT_EQ(dup2(other, descriptor_), descriptor_);  // the descriptor names another file now
     close(other);
     EXPECT_TRUE(rings.stir());
     rest(rings);

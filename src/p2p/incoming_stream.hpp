@@ -2,9 +2,10 @@
 #pragma once
 /// One message that comes through a ring of payload, and has been matched (node/payload_ring.hpp).
 ///
-/// Patience       a receiver takes pieces as they come. Where none comes for some microseconds, the sender
-///                computes, or has lost its core, or the ring is full of what nobody receives: the receiver
-///                closes the message, and gets what was not stored another way.
+/// Patience       a receiver takes pieces as they come. If none comes for some microseconds, the
+///                sender computes, or has lost its core. Or the ring is full of messages that no
+///                receive takes. The receiver then closes the message, and gets the rest by another
+///                method.
 ///
 /// Thread safety  one thread, which holds no lock.
 
@@ -18,8 +19,8 @@
 
 namespace heddle::p2p {
 
-/// Puts what lies in the ring to where the message of `length` bytes has come `from` bytes of; `bytes` of the piece are
-/// wanted.
+/// Unpacks a piece of the ring into the receive: it lies `from` bytes into the message of `length`
+/// bytes. `bytes` of the piece are wanted.
 inline void load(const node::PayloadConsumer& ring, const node::Piece& piece,
                  core::Request& receive, std::uint64_t length, std::uint64_t from,
                  std::uint64_t bytes) noexcept {
@@ -31,7 +32,8 @@ inline void load(const node::PayloadConsumer& ring, const node::Piece& piece,
 
 class IncomingStream {
 public:
-    /// `length`: of the message, of which `receive` wants the first `wanted` bytes; nobody, if these are none.
+    /// `receive` wants the first `wanted` bytes of a message of `length` bytes. If `wanted` is 0,
+    /// no receive wants it.
     IncomingStream(const node::PayloadConsumer& ring, unsigned manifest, core::Request* receive,
                    std::uint64_t length, std::uint64_t wanted) noexcept
         : ring_(ring),
@@ -40,7 +42,7 @@ public:
           length_(length),
           wanted_(std::min(wanted, length)) {}
 
-    /// Takes what has been stored; true if that was anything.
+    /// Takes pieces that have been stored. Returns true if there were any.
     bool take() noexcept {
         const std::uint64_t stored = ring_.stored(manifest_);
         if (stored == taken_) return false;
@@ -53,18 +55,19 @@ public:
         }
         return true;
     }
-    /// Nothing more is to be claimed by the sender; what it claimed is the answer.
+    /// Ends the sender's claims. Returns how many bytes it has claimed.
     std::uint64_t close() noexcept { return ring_.close(manifest_); }
-    /// The next piece, which the sender has claimed and not stored yet: what is wanted of the message there.
+    /// Returns the next piece, which the sender has claimed and not stored yet: its wanted bytes,
+    /// by their place in the message.
     node::Piece unstored() noexcept {
         step();
         return {taken_, std::min(piece_.bytes, wanted_ - std::min(wanted_, taken_))};
     }
-    /// After what was read by other means: whether that piece is still not stored.
+    /// Returns whether that piece is still not stored, after it was read by other means.
     bool stored_nothing_more() const noexcept { return ring_.stored(manifest_) == taken_; }
-    /// That piece is here by other means.
+    /// Passes over that piece, which has been read by other means.
     void skip() noexcept { finish_piece(); }
-    /// Nothing of it is looked at any more.
+    /// Ends all looks at the message.
     void leave() noexcept { ring_.leave(manifest_); }
 
     std::uint64_t taken() const noexcept { return taken_; }
@@ -72,7 +75,7 @@ public:
     bool has_enough() const noexcept { return taken_ >= wanted_; }
 
 private:
-    /// To the next piece, unless it is that one already.
+    /// Goes to the next piece, unless it is there already.
     void step() noexcept {
         if (stepped_) return;
         piece_ = taken_ == 0 ? ring_.first_piece(manifest_, length_)

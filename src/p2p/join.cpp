@@ -32,14 +32,15 @@ public:
     }
     void completed(ProgressCall& call, core::Request&) noexcept override {
         core::Request& whole = whole_;
-        // Release for this part's outcome, acquire for the others'. Whoever takes the last one destroys.
+        // Release for this part's outcome, acquire for the others'. The thread that takes the last
+        // one destroys.
         if (left_.fetch_sub(1, acq_rel) != 1) return tell_of_part(call, whole);
         if (parts_.front()->error == MPI_ERR_TRUNCATE) [[unlikely]]
             tell_what_was_cut();
         call.complete(whole_);
         end(call.thread, by_completion);
     }
-    /// Called once for each of both ends; the second destroys.
+    /// Called once for each of the two ends. The second one destroys.
     void end(core::Thread& thread, std::uint32_t which) noexcept {
         if ((ended_.fetch_or(which, acq_rel) | which) != (by_completion | by_owner)) return;
         Engine& engine = *thread.engine;
@@ -48,7 +49,7 @@ public:
         delete this;
     }
     const std::vector<core::Request*>& parts() const noexcept { return parts_; }
-    const objects::Session* session = nullptr;  ///< of its sends
+    const objects::Session* session = nullptr;  ///< session of its sends
     const std::uint32_t* needed = nullptr;
 
     static constexpr std::uint32_t by_completion = 1;
@@ -61,8 +62,8 @@ private:
         whole_.tag = receive.tag;
         whole_.order = receive.order;
     }
-    /// Who waits for the end of sends (Endings::await()) has its slot in the whole, and perhaps is signalled
-    /// once too often (core/request.hpp).
+    /// Tells a thread that waits for the end of sends (Endings::await()). It has its slot in the
+    /// whole, and may get one signal too many (core/request.hpp).
     static void tell_of_part(ProgressCall& call, const core::Request& whole) noexcept {
         sync::Slot* waiter = whole.waiter.load(relaxed);
         if (waiter != nullptr && !Listener::is(waiter)) call.wake(*waiter);
@@ -99,7 +100,7 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
         if (part->operation == core::Operation::send && !part->immortal)
             owner->session = static_cast<const objects::Session*>(part->extra);
     ProgressCall call(thread);
-    // The owner's end is still to come: the join lives at least as long as this function.
+    // The owner's end is still to come. So the join lives at least as long as this function.
     owner.release()->start(call);
     p2p::finish(call);
     return whole;
@@ -107,7 +108,7 @@ core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
 
 namespace {
 
-/// Of the first part that failed.
+/// Returns the error of the first part that failed.
 int error_of(const Join& join) noexcept {
     for (const core::Request* part : join.parts())
         if (part->error != MPI_SUCCESS) return part->error;

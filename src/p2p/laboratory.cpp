@@ -73,7 +73,7 @@ std::size_t Laboratory::own(const core::Thread& thread) const noexcept {
 std::size_t Laboratory::choose(const core::Thread& thread) noexcept {
     if (assignment_ == tool::Assignment::dedicated) return own(thread);
     return turn_.fetch_add(1, relaxed) %
-        instances_;  // relaxed: nothing follows from another's turn
+        instances_;  // relaxed: nothing follows from another thread's turn
 }
 
 }  // namespace heddle::p2p

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The state of recipes other than the default one (tool/recipe.hpp); what is done with it is in
-/// p2p/recipes.cpp.
+/// The state of recipes other than the default one (tool/recipe.hpp). p2p/recipes.cpp uses it.
 ///
-/// The default recipe has no such object and does not ask for one: a recipe of the laboratory closes
-/// the short ways of Sender and Receiver by the very conditions that they have anyway, and everything comes past the
-/// branches that are unlikely otherwise.
+/// The default recipe has no such object and does not ask for one. A recipe of the laboratory
+/// closes the fast paths of Sender and Receiver by conditions that these have anyway. All messages
+/// then take the branches that are unlikely otherwise.
 ///
-/// Sections       of P3, around what is lock-free otherwise (sync/locks/sections.hpp). A thread that
-///                waits polls, as the papers' libraries do; it does not sleep.
-/// Sequences      where threads choose the instance (P1, algorithm 1), messages of one communicator
-///                overtake each other. A sender numbers them for each receiver (the number travels in
-///                place of the stamp, which only receives with MPI_ANY_TAG across instances need), and
-///                all of a communicator is matched in one instance, its home, in the order of the
-///                numbers. A message that is early waits: it is out of sequence.
+/// Sections       of P3, around code that is lock-free otherwise (sync/locks/sections.hpp). A
+///                thread that waits polls, as the papers' libraries do; it does not sleep.
+/// Sequences      if threads choose the instance (P1, algorithm 1), messages of one communicator
+///                overtake each other. A sender numbers them for each receiver. The number travels
+///                in place of the stamp, which only receives with MPI_ANY_TAG across instances
+///                need. All messages of a communicator are matched in one instance, its home, in
+///                the order of the numbers. A message that is early waits: it is out of sequence.
 
 #include <atomic>
 #include <cstddef>
@@ -38,7 +37,7 @@ struct Sequence {
     std::map<std::uint64_t, match::Message*> early;
 };
 
-/// The number of a message that is matched whenever it comes (mpi_assert_allow_overtaking).
+/// Number of a message that is matched whenever it comes (mpi_assert_allow_overtaking).
 inline constexpr std::uint64_t in_no_sequence = ~std::uint64_t{0};
 
 class Laboratory {
@@ -51,27 +50,29 @@ public:
     const bool serial;                                      ///< one thread makes progress at a time
     sync::Mutex progress;                                   ///< held by that thread
 
-    /// Hears of requests for which no other listener does.
+    /// Returns the listener to requests that have no other one.
     Listener& completions() noexcept { return completions_; }
-    /// What the thread is to the sections; nullptr if there are none. Until the process ends.
+    /// Returns the thread's visitor of the sections, until the process ends. Returns nullptr if
+    /// there are no sections.
     sync::locks::Visitor* visitor_for(core::Thread& thread);
     tool::Values counted();
-    /// A counter of threads.
+    /// Returns a counter of threads.
     std::uint64_t counted_for(const core::Thread& thread, tool::CounterIndex which);
 
-    /// The instance that the thread sends its next message through, or holds for its next operation on a window.
-    /// Where senders choose.
+    /// Returns the instance for the thread's next message, or for its next operation on a window.
+    /// Used if senders choose.
     std::size_t choose(const core::Thread& thread) noexcept;
-    /// The one that is the thread's own, the first that it makes progress on. A thread that comes after
-    /// another has ended takes its number, and so its instance.
+    /// Returns the thread's own instance, the first that it makes progress on. A thread that comes
+    /// after another has ended takes its number, and so its instance.
     std::size_t own(const core::Thread& thread) const noexcept;
 
-    /// The number of the next message to `process`, matched at `home`. Any thread.
+    /// Returns the number of the next message to `process`, matched at `home`. Called by any
+    /// thread.
     std::uint64_t take_number(std::size_t home, std::int32_t process) noexcept {
-        // Relaxed: a number is all that threads tell each other here.
+        // Relaxed: threads tell each other only a number here.
         return outgoing_[place(home, process)].fetch_add(1, std::memory_order_relaxed) + 1;
     }
-    /// The messages from `process` that are matched at `home`, whose lock is held.
+    /// Returns the messages from `process` that are matched at `home`, whose lock is held.
     Sequence& incoming(std::size_t home, std::int32_t process) noexcept {
         return incoming_[place(home, process)];
     }
@@ -80,9 +81,10 @@ public:
         for (std::size_t i = home * processes_; sequenced && i < (home + 1) * processes_; ++i)
             for (const auto& [number, message] : incoming_[i].early) visit(*message);
     }
-    /// Of what is matched at `home`; written with its lock held.
+    /// Returns the counters of matching at `home`; written with its lock held.
     tool::counters::Ordering& counters(std::size_t home) noexcept { return counters_[home]; }
-    /// Of one instance; written by whoever holds it (p2p/held_instance.hpp).
+    /// Returns the counters of one instance; written by the thread that holds it
+    /// (p2p/held_instance.hpp).
     tool::counters::Holding& holding(std::size_t instance) noexcept { return holding_[instance]; }
 
 private:

@@ -19,18 +19,18 @@
 namespace heddle::p2p {
 namespace {
 
-/// From here on the sender, if it does nothing better, copies pieces, too.
+/// Length from which the sender copies pieces, too, if it has nothing better to do.
 constexpr std::uint64_t share_from = 4 * node::SharedCopy::piece_bytes;
 constexpr std::uint64_t no_piece = ~std::uint64_t{0};
 constexpr node::SharedCopy::Piece no_work{0, 0};
 
-/// Longer than a sender at work takes for a piece, even if each line comes from another cache; shorter than
-/// what a copy by the kernel costs.
+/// Longer than a sender at work takes for a piece, even if each line comes from another cache.
+/// Shorter than a copy by the kernel.
 constexpr std::chrono::microseconds patience{20};
-/// Where cores are short, a sender that stops has probably lost its core.
+/// If cores are short, a sender that stops has probably lost its core.
 constexpr std::chrono::microseconds little_patience{2};
 
-/// How long no piece has come.
+/// The time without a new piece.
 class Lull {
 public:
     explicit Lull(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
@@ -78,7 +78,7 @@ void LargeCopy::take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes) 
             continue;
         }
         if (stream.has_enough() || lull.is_too_long()) break;
-        backlog_.flush_all(call);  // else two that send to each other would both wait
+        backlog_.flush_all(call);  // otherwise two that send to each other would both wait
         platform::pause();
     }
     const bool closed = !stream.has_all() && take_claimed(pull, stream) != pull.length;
@@ -90,13 +90,15 @@ void LargeCopy::take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes) 
     call.complete(*pull.receive);
 }
 
-/// Closes the message, and takes what the sender has claimed before; the answer is how much that was.
+/// Closes the message, and takes the pieces that the sender had claimed. Returns how many bytes it
+/// had claimed.
 std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) {
     const std::uint64_t claimed = stream.close();
     sync::ShortWait<sync::Native> wait;
     while (stream.taken() < claimed) {
         if (stream.take()) continue;
-        // The sender is just storing it, and may have lost its core. Its buffer is good until it has stored.
+        // The sender is just storing it, and may have lost its core. Its buffer is good until it
+        // has stored.
         const node::Piece piece = stream.unstored();
         if (piece.bytes == 0 ||
             (may_read(pull) && read(pull, piece.at, piece.bytes) && stream.stored_nothing_more()))
@@ -125,17 +127,18 @@ void LargeCopy::settle(ProgressCall& call, const Pull& pull) {
     call.complete(*pull.receive);
 }
 
-/// False if the payload is to be pipelined.
+/// Returns false if the payload must be pipelined.
 bool LargeCopy::may_read(const Pull& pull) {
     return pull.address != unreadable && !base_.is_far(pull.process) && allowed_ &&
         peer_memory_.reachable(pull.process);
 }
 
-/// Whether a sender is likely to have time to help. Where this process has sends that are still to be taken,
-/// data goes both ways, and everybody is busy with what he receives.
+/// Returns whether a sender is likely to have time to help. If this process has sends that are
+/// still to be taken, data goes both ways. Each process is then busy with its own receives.
 bool LargeCopy::others_are_free() const noexcept { return !announced_.any(); }
 
-/// Reads the payload out of the sender's memory and completes the message. False if that is forbidden.
+/// Reads the payload out of the sender's memory and completes the message. Returns false if that is
+/// forbidden.
 bool LargeCopy::read_payload(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
     if (bytes >= share_from && pull.from == 0 && !receive.laid_out && others_are_free() &&
@@ -150,7 +153,8 @@ bool LargeCopy::read_payload(ProgressCall& call, const Pull& pull, std::uint64_t
     return true;
 }
 
-/// Reads `bytes` of the message, from `from` on, to where they belong; false if that is forbidden.
+/// Reads `bytes` of the message, from `from` on, into the receive. Returns false if that is
+/// forbidden.
 bool LargeCopy::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) {
     core::Request& receive = *pull.receive;
     if (!receive.laid_out)
@@ -165,14 +169,14 @@ bool LargeCopy::read(const Pull& pull, std::uint64_t from, std::uint64_t bytes) 
     return true;
 }
 
-/// False if nothing has been copied, and all is still to do.
+/// Returns false if nothing has been copied; everything is then still to do.
 bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     using node::SharedCopy;
     std::size_t number = 0;
     SharedCopy* copy = take_shared_copy(number);
     if (copy == nullptr) return false;
     std::byte* const buffer = pull.receive->buffer;
-    // What is read alone shows that the kernel allows it.
+    // The first piece, which is read alone, shows that the kernel allows it.
     if (!peer_memory_.read(pull.process, buffer, pull.address, SharedCopy::piece_bytes)) {
         sharing_.fetch_and(~(1U << number), release);
         return false;
@@ -202,19 +206,19 @@ bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64
     return true;
 }
 
-/// nullptr: all are in use.
+/// Returns nullptr if all are in use.
 node::SharedCopy* LargeCopy::take_shared_copy(std::size_t& number) noexcept {
     constexpr std::uint32_t all_of_them = (1U << node::shared_copies_each) - 1;
     std::uint32_t used = sharing_.load(relaxed);
     do {
         if (used == all_of_them) return nullptr;
         number = static_cast<std::size_t>(std::countr_one(used));
-        // Pairs with the release where it became free: its last use is over.
+        // Pairs with the release that freed it: its last use is over.
     } while (!sharing_.compare_exchange_weak(used, used | 1U << number, acquire, relaxed));
     return &base_.rings.shared_copy(static_cast<std::size_t>(base_.rank), number);
 }
 
-/// One of the two has done with it.
+/// Ends the use by one of the two processes.
 void LargeCopy::give_shared_copy(node::SharedCopy& copy, std::size_t number) noexcept {
     if (copy.users.fetch_sub(1, acq_rel) == 1) sharing_.fetch_and(~(1U << number), release);
 }

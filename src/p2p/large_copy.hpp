@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How the payload of a matched message gets here that did not come with its header.
+/// Gets the payload of a matched message that did not come with its header.
 ///
-/// Streamed   out of a ring of payload, behind the sender. Who sees no piece for some time closes the message, and
-///            gets the rest in one of the other ways.
-/// Read       out of the sender's memory by one copy of the kernel. The sender of a large one copies pieces, too, if it
-///            has nothing better to do: what both take from is a SharedCopy of the receiver.
-/// Asked for  through the ring of cells, where the kernel forbids the copy, or the sender has to pack.
+/// Streamed   out of a ring of payload, behind the sender. If the receiver sees no piece for some
+///            time, it closes the message. It gets the rest by one of the other methods.
+/// Read       out of the sender's memory by one copy of the kernel. The sender of a large message
+///            copies pieces, too, if it has nothing better to do. Both take pieces from a
+///            SharedCopy of the receiver.
+/// Asked for  through the ring of cells, if the kernel forbids the copy, or if the sender has to
+///            pack.
 ///
-/// Thread safety  any thread, for another message each. No lock is held but where a key is asked for: copies take long.
-/// Errors         throws std::bad_alloc where a control message can neither be sent nor queued.
+/// Thread safety  any thread, for another message each. No lock is held unless a function takes a
+///                key: copies take long.
+/// Errors         throws std::bad_alloc if a control message can neither be sent nor queued.
 
 #include <atomic>
 #include <cstdint>
@@ -30,27 +33,27 @@ class Sender;
 
 class LargeCopy {
 public:
-    /// `sender`: of control messages.
+    /// `sender` sends the control messages.
     LargeCopy(Base& base, Sender& sender, Backlog& backlog, const PayloadRings& rings,
               const AnnouncedSends& announced, const NodeCores& node_cores);
 
-    /// The first `bytes` of a message that is streamed.
+    /// Takes the first `bytes` of a streamed message.
     void take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes);
-    /// What is with the sender of the first `bytes` of the message.
+    /// Gets the first `bytes` of the message, as far as the sender still has them.
     void fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
-    /// The payload is here: the sender hears of it, and the receive is complete.
+    /// Tells the sender that the payload is here, and completes the receive.
     void settle(ProgressCall& call, const Pull& pull);
 
-    /// The sender's part of a shared copy. It does nothing where this process cannot write into the receiver. The send
-    /// itself may be complete and gone.
+    /// Does the sender's part of a shared copy. It does nothing if this process cannot write into
+    /// the receiver. The send may be complete and gone.
     void help(ProgressCall& call, const Share& share);
-    /// The sender has answered.
+    /// Ends sharing after the sender has answered.
     void end_sharing(ProgressCall& call, std::uint8_t instance, std::int32_t process,
                      const SharedFields& fields);
-    /// The receiver reads what the sender could not write.
+    /// Reads the pieces that the sender could not write.
     void finish_sharing(ProgressCall& call, const Undone& undone);
 
-    /// The process will send by this ring.
+    /// Opens the ring by which the process will send.
     void open_payload_ring(instance::LockedInstance instance, std::int32_t process,
                            const PayloadRingFields& fields);
 
@@ -68,7 +71,7 @@ private:
 
     Base& base_;
     Sender& sender_;
-    const bool allowed_;  ///< to read memory of other processes
+    const bool allowed_;  ///< whether it may read memory of other processes
     Backlog& backlog_;
     const PayloadRings& rings_;
     const AnnouncedSends& announced_;

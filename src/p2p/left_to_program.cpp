@@ -11,7 +11,7 @@ void LeftToProgram::leave(core::Work& work) noexcept {
 }
 
 void LeftToProgram::tell() noexcept {
-    mailbox_.rung.fetch_or(1, seq_cst);  // any instance's bit has polls come to the mailbox
+    mailbox_.rung.fetch_or(1, seq_cst);  // the bit of any instance makes polls look at the mailbox
     mailbox_.bell.ring();
 }
 

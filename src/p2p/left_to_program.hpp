@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Work that calls functions of the program: the library's own threads leave it to the program's, which do it in their next
-/// poll.
+/// Work that calls functions of the program. The library's own threads leave it to the program's
+/// threads, which do it in their next poll.
 ///
 /// Thread safety  any thread.
 
@@ -19,14 +19,14 @@ public:
 
     bool any() const noexcept { return first_.load(relaxed) != nullptr; }
     void leave(core::Work& work) noexcept;
-    /// Has polls of the program come by.
+    /// Has threads of the program look in their next poll.
     void tell() noexcept;
-    /// By a thread of the program.
+    /// Called by a thread of the program.
     void run(core::Thread& thread);
 
 private:
     node::Mailbox& mailbox_;
-    std::atomic<core::Work*> first_{nullptr};  ///< of a list
+    std::atomic<core::Work*> first_{nullptr};  ///< first of a list
 };
 
 }  // namespace heddle::p2p

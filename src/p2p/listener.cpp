@@ -4,7 +4,7 @@
 namespace heddle::p2p {
 namespace {
 
-/// Takes the listener out of the request if it is still there; true if it is to be told.
+/// Takes the listener out of the request if it is still there. Returns true if it must be told.
 bool claim(core::Request& request, sync::Slot* waiter) noexcept {
     for (;;) {
         sync::Slot* expected = waiter;

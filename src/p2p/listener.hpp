@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Something to be done when a request completes, by the thread that completes it, in place of
-/// waking a thread that waits: several operations that make up one (p2p/join.hpp), a message whose
-/// buffer becomes free (p2p/buffered.hpp).
+/// An action of the thread that completes a request, instead of waking a thread that waits. Several
+/// operations make up one (p2p/join.hpp), or the buffer of a message becomes free
+/// (p2p/buffered.hpp).
 ///
-/// A listener stands where a waiting thread's slot stands (Request::waiter), told apart by the lowest
-/// bit of the address, so that a request without either costs what it cost before.
+/// A listener takes the place of a waiting thread's slot (Request::waiter). The lowest bit of the
+/// address tells them apart. So a request without either costs what it cost before.
 ///
-/// Where nothing but the listener is ever to hear of a receive, it stands there from the beginning
-/// (Inbound::waiter), which is cheaper than listen().
+/// If only the listener ever hears of a receive, it is there from the beginning (Inbound::waiter).
+/// That is cheaper than listen().
 ///
-/// Contract       completed() is called once, by listen() itself if the request was complete before.
-///                Locks of instances may be held: it takes leaf locks only, starts no operation,
-///                completes others through `call`. What needs more is put off (ProgressCall::put_off()).
-///                The request is the listener's to free.
-/// Thread safety  the slot's place is claimed by compare-and-swap. A completer that comes late, after
-///                the request was freed and used again (core/request.hpp), may claim a listener that
-///                is not its own: it sees that the request is not complete, and puts it back the way
-///                listen() does.
+/// Contract       completed() is called once, by listen() itself if the request was complete
+///                before. Locks of instances may be held: it takes leaf locks only, starts no
+///                operation, completes others through `call`. Other work is put off
+///                (ProgressCall::put_off()). The listener must free the request.
+/// Thread safety  the slot's place is claimed by compare-and-swap. A completer may be late: the
+///                request was freed and used again (core/request.hpp). It may then claim a listener
+///                that is not its own. It sees that the request is not complete, and puts the
+///                listener back as listen() does.
 
 #include <cstdint>
 #include <span>
@@ -45,9 +45,10 @@ protected:
     ~Listener() = default;
 };
 
-/// From now on `listener` hears of the request, which no thread waits for and no handle names.
+/// Has `listener` hear of the request, which no thread waits for and no handle names.
 void listen(ProgressCall& call, core::Request& request, Listener& listener) noexcept;
-/// The same for several, at the price of one: it hears of each of them once.
+/// Does the same for several requests, at the price of one. The listener hears of each of them
+/// once.
 void listen(ProgressCall& call, std::span<core::Request* const> requests,
             Listener& listener) noexcept;
 

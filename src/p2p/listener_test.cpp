@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What completes by listeners (joins, buffered messages, flushes) and communicators that threads make
-/// at once, all processes in one address space (for ThreadSanitizer).
+/// Tests completion by listeners (joins, buffered messages, flushes), and communicators that
+/// threads make at once. All processes share one address space (for ThreadSanitizer).
 
 #include "p2p/listener.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 using heddle::testing::run_job;
 
-// A message that has to wait for its receive, and one that has not.
+// Lengths of a message that has to wait for its receive, and of one that has not.
 constexpr int long_message = 40000;
 constexpr int short_message = 100;
 
@@ -51,7 +51,7 @@ TEST(Listener, both_halves_of_an_isendrecv_complete_it) {
     });
 }
 
-/// To oneself, so that it is known when both halves are over.
+/// Sends to itself, so that it knows when both halves are over.
 TEST(Listener, a_freed_isendrecv_completes_all_the_same) {
     run_job(2, 2, [](int rank, int thread) {
         const int sent = 2 * thread;
@@ -96,7 +96,7 @@ TEST(Listener, buffered_messages_leave_and_every_flush_ends) {
                      MPI_STATUS_IGNORE);
             EXPECT_EQ(in, pattern(bytes, 2 * round + 1 - rank));
         }
-        // Not before: a flush waits for what the other threads of this process have sent, too.
+        // Not before: a flush also waits for messages of the other threads of this process.
         MPI_Waitall(static_cast<int>(flushes.size()), flushes.data(), MPI_STATUSES_IGNORE);
         MPI_Buffer_flush();
     });
@@ -107,7 +107,7 @@ TEST(Agreement, threads_make_communicators_at_once) {
     constexpr int ranks = 3;
     static MPI_Comm parents[ranks][threads];
     run_job(ranks, threads, [](int rank, int thread) {
-        // Each thread its parent: messages of world's own context with a tag for each thread.
+        // Each thread makes its parent: messages of world's own context with a tag for each thread.
         MPI_Group group;
         MPI_Comm_group(MPI_COMM_WORLD, &group);
         ASSERT_EQ(MPI_Comm_create_group(MPI_COMM_WORLD, group, thread, &parents[rank][thread]),

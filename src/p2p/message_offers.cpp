@@ -9,7 +9,7 @@
 namespace heddle::p2p {
 namespace {
 
-/// The slots of what one instance offers to one process.
+/// The slots of the offers of one instance to one process.
 struct OfferBlocks {
     const node::Rings& rings;
     std::size_t from, to, instance;
@@ -23,7 +23,7 @@ struct OfferBlocks {
     }
 };
 
-/// Of a message that nobody can take back: no number.
+/// Returns the offer of a message; without a number if no sender can take it back.
 MessageOffer offer_of(const match::Message& message) noexcept {
     return MessageOffer::of(is_offered(static_cast<MessageKind>(message.protocol)) ? message.offer()
                                                                                    : 0);
@@ -50,7 +50,7 @@ bool MessageOffers::take_back(const core::Request& send) const noexcept {
         if (board_.page(static_cast<std::size_t>(send.peer)).fences_refused.load(relaxed) != 0)
             sync::HeavyFences::wait_for_stores();
     };
-    // Of any block: the receiver sweeps.
+    // Counts for any block: the receiver sweeps.
     with(rank_, send.peer, {0, offer.instance, 0}, [](auto& offers) { offers.note_taken_back(); });
     return with(rank_, send.peer, offer,
                 [&](auto& offers) { return offers.take_back(offer.number, fence); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Memory of messages that are kept: what they are, and payloads that were copied.
+/// Memory of kept messages: their entries, and copied payloads.
 ///
 /// Thread safety  every function from any thread, with that thread's own Thread.
 
@@ -17,20 +17,20 @@ class Messages {
 public:
     Messages();
 
-    /// Without a payload. Throws std::bad_alloc.
+    /// Makes a message without a payload. Throws std::bad_alloc.
     match::Message& make(core::Thread& thread, std::uint8_t instance, std::int32_t process,
                          const match::Envelope& envelope);
-    /// Gives the message a copy of its payload, in itself if that has at most `room` bytes. Throws std::bad_alloc, and
-    /// has freed the message then.
+    /// Gives the message a copy of its payload, in itself if that has at most `room` bytes. Throws
+    /// std::bad_alloc, and has freed the message then.
     void copy_payload(core::Thread& thread, match::Message& message, const std::byte* data,
                       Shape shape, std::size_t room = sizeof(match::Message::small));
     void free(core::Thread& thread, match::Message& message) noexcept;
-    /// The same where there are no pools of a thread at hand.
+    /// Does the same without the pools of a thread.
     void free(match::Message& message) noexcept;
 
-    /// Takes back what the thread keeps of free memory.
+    /// Takes back free memory that the thread keeps.
     void drain(core::Thread& thread) noexcept;
-    /// Gives back what nobody uses.
+    /// Gives back unused memory.
     void trim() noexcept;
     core::Arena<match::Message>& arena() noexcept { return arena_; }
 

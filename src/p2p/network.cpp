@@ -15,26 +15,29 @@
 namespace heddle::p2p {
 namespace {
 
-/// A large payload is read in pieces: a kernel sends several faster than one of the same length. Not all at once:
-/// other messages come between them.
+/// Large payloads are read in pieces: a kernel sends several faster than one of the same length.
+/// Not all are read at once, so that other messages come between them.
 constexpr std::uint64_t piece = std::uint64_t{128} << 10;
 constexpr std::uint32_t most_pieces = 16;
 
-/// What the lane to guests takes at least, whenever it comes.
+/// Least payload that the lane to guests takes, whenever it comes.
 constexpr std::size_t most_payload_to_guests = std::size_t{32} << 10;
 
 constexpr std::size_t most_pending = std::size_t{1} << 24;
 
-/// The network of a job does not tell of parts of a payload: a poll that takes so many ticks (4 to 8 us, where they are of some
-/// gigahertz) has moved some, and who waits goes on spinning.
+/// Ticks of a poll that has moved a part of a payload. The network of a job does not report parts.
+/// A poll of so many ticks (4 to 8 us at some gigahertz) has moved some. A waiting thread then goes
+/// on spinning.
 constexpr std::uint64_t longer_than_nothing = 16384;
 
-/// Its prefix says what was where before it was cut: DataFields, or what begins like them.
+/// Returns whether the message may be cut. Its prefix then says where its first byte was before:
+/// DataFields, or fields that begin like them.
 bool may_be_cut(const instance::Pending& pending) noexcept {
     return is_data(pending) ||
         pending.kind == static_cast<std::uint8_t>(AccessFields::message_kind);
 }
-/// Somebody waits for it. Accesses gather, but for those whose answer is waited for.
+/// Returns whether a thread waits for the message. Accesses gather, except those with an awaited
+/// answer.
 bool is_urgent(const instance::Pending& pending) noexcept {
     const auto kind = static_cast<MessageKind>(pending.kind);
     return is_control(kind) &&
@@ -43,7 +46,7 @@ bool is_urgent(const instance::Pending& pending) noexcept {
 
 }  // namespace
 
-/// What a lane tells, to the receiver.
+/// Passes the events of a lane to the receiver.
 struct Network::Adapter final : transport::Arrivals {
     Adapter(Network& network, HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept
         : network(network), lane(lane), call(call), receiver(receiver) {}
@@ -110,7 +113,7 @@ void Network::add_guests(std::unique_ptr<transport::AnyLane> lane,
         held->lanes.add_guests(std::move(lane));
         guests_.store(&guests, release);  // R4: pairs with A4
     }
-    alarm_.ring();  // a worker that sleeps does not look there
+    alarm_.ring();  // a sleeping worker does not look there
 }
 
 void Network::forget_guests(transport::Guests& guests,
@@ -128,7 +131,8 @@ void Network::forget_guests(transport::Guests& guests,
     });
 }
 
-/// The lock that guards the counter held. Processes of other jobs are not counted, who count for themselves.
+/// Counts with the guarding lock held. Processes of other jobs are left out; they count for
+/// themselves.
 void Network::count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept {
     if (!numbers_.is_guest(process)) what.store(what.load(relaxed) + 1, relaxed);
 }
@@ -155,7 +159,7 @@ void Network::send(ProgressCall& call, Receiver& receiver, std::int32_t process,
     Queue& queue = queue_of(process);
     if (const std::optional<HeldLane> free_lane = try_lock()) {
         const LaneLock lane(*free_lane);
-        gather_sent(lane);  // this thread may have sent something before while the lane was locked
+        gather_sent(lane);  // this thread may have sent a message before while the lane was locked
         append(lane, queue, message);
         (void)hand_over(lane, call, receiver);
         tell_worker_what_is_owed(lane);
@@ -165,7 +169,7 @@ void Network::send(ProgressCall& call, Receiver& receiver, std::int32_t process,
     hand_over(call, receiver);
 }
 
-/// Throws std::bad_alloc, and has done nothing then.
+/// Appends a message. Throws std::bad_alloc, and has done nothing then.
 void Network::append(HeldLane lane, Queue& queue, const instance::Pending& message) {
     instance::Pending* const pending = lane->free.take(pending_);
     if (pending == nullptr) throw std::bad_alloc();
@@ -176,7 +180,7 @@ void Network::append(HeldLane lane, Queue& queue, const instance::Pending& messa
     activate(lane, queue);
 }
 
-/// Likewise, for whoever has the lane.
+/// Leaves a message for the thread that has the lane. Throws as append() does.
 void Network::leave_in_queue(Queue& queue, const instance::Pending& message) {
     const std::lock_guard guard(queues_lock_);
     instance::Pending* const pending = free_for_fresh_.take(pending_);
@@ -193,12 +197,13 @@ void Network::activate(HeldLane lane, Queue& queue) noexcept {
     if (!std::exchange(queue.active, true)) queue.next_active = std::exchange(lane->active, &queue);
 }
 
-/// Unless somebody else does. Whoever has the lane comes here after letting it go: either his look below finds
-/// what was sent meanwhile, or its sender finds the lane free.
+/// Hands over messages, unless another thread does. A thread that has had the lane comes here after
+/// unlocking it. Either its look below finds messages sent meanwhile, or their sender finds the
+/// lane free.
 void Network::hand_over(ProgressCall& call, Receiver& receiver) noexcept {
     for (;;) {
         std::atomic_thread_fence(
-            seq_cst);  // between what was sent, or the unlocking, and the looks
+            seq_cst);  // between the sends, or the unlocking, and the looks below
         if (!any_fresh_.load(relaxed)) return;
         const std::optional<HeldLane> free_lane = try_lock();
         if (!free_lane) return;
@@ -210,7 +215,7 @@ void Network::hand_over(ProgressCall& call, Receiver& receiver) noexcept {
     }
 }
 
-/// True if anything was handed over.
+/// Hands over messages with the lane held. Returns true if there were any.
 bool Network::hand_over(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
     gather_sent(lane);
@@ -234,7 +239,8 @@ void Network::gather_sent(HeldLane lane) noexcept {
     if (!any_fresh_.load(relaxed)) return;
     const std::lock_guard guard(queues_lock_);
     waiting_.store(waiting_.load(relaxed) + std::exchange(fresh_count_, 0), relaxed);
-    any_fresh_.store(false, release);  // R1: pairs with A1; who reads this reads that count, too
+    // R1: pairs with A1; a thread that reads this reads that count, too.
+    any_fresh_.store(false, release);
     while (fresh_ != nullptr) {
         Queue& queue = *std::exchange(fresh_, fresh_->next_fresh);
         queue.waiting.append(std::exchange(queue.sent, {}));
@@ -242,7 +248,7 @@ void Network::gather_sent(HeldLane lane) noexcept {
     }
 }
 
-/// The first message that waits, or a piece of it; false: there is no room.
+/// Posts the first message that waits, or a piece of it. Returns false if there is no room.
 bool Network::post_front(HeldLane lane, Receiver& receiver, Queue& queue) noexcept {
     instance::Pending& pending = queue.waiting.front();
     if (queue.withholds && receiver.withhold(pending)) [[unlikely]]
@@ -253,7 +259,7 @@ bool Network::post_front(HeldLane lane, Receiver& receiver, Queue& queue) noexce
     if (!connect(lane, receiver, queue.process)) return false;
     switch (post(lane, queue, pending, bytes)) {
         case transport::Post::retry: return false;
-        case transport::Post::faulty: break;  // the lane tells of it
+        case transport::Post::faulty: break;  // the lane reports it
         case transport::Post::done:
             counters_.network_sent_messages.add();
             counters_.network_sent_bytes.add(bytes);
@@ -287,7 +293,7 @@ transport::Post Network::post(HeldLane lane, Queue& queue, const instance::Pendi
 
 void Network::withhold(std::int32_t process, bool on) { queue_of(process).withholds = on; }
 
-/// False: it cannot be reached.
+/// Connects to a process. Returns false if it cannot be reached.
 bool Network::connect(HeldLane lane, Receiver& receiver, std::int32_t process) noexcept try {
     const std::int32_t rank = numbers_.rank_of(process);
     const auto peer = static_cast<transport::Peer>(rank);
@@ -328,7 +334,7 @@ std::optional<transport::RemoteMemory> Network::expose(Receiver& receiver,
     return remote;
 }
 
-/// That process is gone, and asks for nothing any more.
+/// Ends the exposures to a process that is gone, and asks for nothing any more.
 void Network::end_exposures(HeldLane lane, std::int32_t process) noexcept {
     std::erase_if(lane->exposed, [&](const auto& exposed) { return exposed.second.to == process; });
 }
@@ -355,7 +361,7 @@ bool Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std
     return true;
 }
 
-/// True if any was.
+/// Asks for pieces. Returns true if it asked for any.
 bool Network::ask_for_pieces(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
     bool moved = false;
     while (lane->to_read != nullptr && lane->pieces < most_pieces &&
@@ -370,7 +376,8 @@ bool Network::ask_for_pieces(HeldLane lane, ProgressCall& call, Receiver& receiv
     return moved;
 }
 
-/// False: there is no room for it. After a piece that could not be read no other is asked for.
+/// Asks for a piece. Returns false if there is no room for it. After a piece that could not be read
+/// it asks for no other.
 bool Network::ask_for_piece(HeldLane lane, Reading& reading) noexcept {
     const Pull& pull = reading.pull;
     const std::uint64_t bytes = std::min(piece, reading.bytes - reading.asked);
@@ -383,7 +390,7 @@ bool Network::ask_for_piece(HeldLane lane, Reading& reading) noexcept {
                              {pull.receive->buffer + reading.asked, bytes},
                              reinterpret_cast<std::uint64_t>(&reading))) {
         case transport::Post::retry: return false;
-        case transport::Post::faulty:  // the lane tells of it
+        case transport::Post::faulty:  // the lane reports it
             reading.failed = true;
             reading.asked = reading.bytes;
             return true;
@@ -395,7 +402,7 @@ bool Network::ask_for_piece(HeldLane lane, Reading& reading) noexcept {
     return true;
 }
 
-/// In a call of the lane.
+/// Called in a call of the lane.
 void Network::end_piece(HeldLane lane, ProgressCall& call, Receiver& receiver, Reading& reading,
                         bool fine) noexcept {
     --lane->pieces;
@@ -447,7 +454,7 @@ bool Network::poll(ProgressCall& call, Receiver& receiver) noexcept {
     return moved;
 }
 
-/// As poll(), where a part of a payload may come of which nothing is told.
+/// Polls as poll() does, if a part of a payload may come unreported.
 bool Network::poll_and_see(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept {
     const std::uint64_t begin = platform::ticks();
     return poll(lane, call, receiver) || platform::ticks() - begin > longer_than_nothing;
@@ -467,7 +474,8 @@ bool Network::poll(HeldLane lane, ProgressCall& call, Receiver& receiver) noexce
     Adapter adapter(*this, lane, call, receiver);
     const bool came = lane->lanes.poll(adapter) != 0;
     const bool moved = hand_over(lane, call, receiver) || came;
-    // The lane has tried to let all of them leave. What the network does not take now is copied, and leaves later.
+    // The lane has tried to let all of them leave. Those that the network does not take now are
+    // copied, and leave later.
     lane->lanes.flush();
     complete_gathered(lane, call, receiver);
     receiver.polled(call);
@@ -490,7 +498,7 @@ bool Network::is_past_mark() noexcept {
         const LaneLock lane(*this);
         past = lane->lanes.is_past_mark();
     }
-    // Whoever found the lane locked just now has left a message, and does not come again.
+    // A thread that found the lane locked just now has left a message, and does not come again.
     std::atomic_thread_fence(seq_cst);  // as in hand_over()
     if (any_fresh_.load(relaxed)) alarm_.ring();
     return past;
@@ -498,7 +506,7 @@ bool Network::is_past_mark() noexcept {
 
 // --- resting ---
 
-/// Also those hear of it that have only sent: they would call, and take silence for a fault.
+/// Also tells processes that have only sent: they would call, and take silence for a fault.
 void Network::rest() noexcept {
     const LaneLock lane(*this);
     const transport::Guests* const guests = guests_.load(acquire);  // A4
@@ -511,7 +519,7 @@ void Network::rest() noexcept {
             if (lane->lanes.has_met(peer) && !lane->lanes.knows(peer))
                 lane->lanes.connect(peer, address_of(rank));
         } catch (const std::exception&) {
-            // It is not told, then.
+            // It is not told then.
         }
     }
     lane->lanes.rest();
@@ -531,8 +539,8 @@ void Network::resume() noexcept {
 
 // --- sleeping ---
 
-/// No thread may come back for it. A worker that naps comes by itself if none does. With the lane held a worker that finds
-/// nothing owed falls asleep.
+/// Rings a worker that sleeps: no thread may come back for the message. A worker that naps comes by
+/// itself if no thread does. With the lane held, a worker that finds nothing owed falls asleep.
 void Network::tell_worker_what_is_owed(HeldLane lane) noexcept {
     if (asleep_.load(relaxed) && is_owed(lane)) {
         asleep_.store(false, relaxed);
@@ -555,7 +563,7 @@ void Network::sleep(std::chrono::milliseconds at_most) noexcept {
         descriptor = lane->lanes.descriptor();
         asleep_.store(true, relaxed);
     }
-    // Whoever found the lane locked just now has left a message, and does not come again.
+    // A thread that found the lane locked just now has left a message, and does not come again.
     std::atomic_thread_fence(seq_cst);  // as in hand_over()
     if (!any_fresh_.load(relaxed)) alarm_.sleep(descriptor, at_most);
     const LaneLock lane(*this);

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a process exchanges with processes of other nodes: one lane (transport/transport.hpp), in which everything from
-/// one sender is in order, whichever threads have sent it.
+/// Messages between a process and processes of other nodes. There is one lane
+/// (transport/transport.hpp). Everything from one sender is in order in it, whichever threads have
+/// sent it.
 ///
-/// Sending        a thread that gets the lane's lock hands its message over. One that does not leaves it in a queue for
-///                whoever has the lock: so nobody waits for that lock, and what several threads send leaves together.
-/// Completing     a send is complete when the lane has tried to let its batch leave: a thread that waits for it polls,
-///                which does that.
-/// Receiving      poll() hands what has come to the receiver, with the lane locked.
-/// Keys           HeldLane is the only way to the lane and to what goes with it (as in instance/instance.hpp).
-/// Resting        while MPI is closed nobody polls. The lane stays, since processes open MPI when each of them likes: what
-///                others send meanwhile is there when this one opens it again, and their addresses stay what they were.
-/// Sleeping       nobody sleeps on a network but the worker (p2p/network_worker.hpp), which also lets leave what is left
-///                behind by threads that go away.
-/// Lock order     the lane, then instances, then the queues. With an instance locked the lane is only tried, and whoever
-///                has it looks at the queues again after letting go.
-/// Thread safety  everything from any thread.
-/// Errors         send() throws std::bad_alloc, and has done nothing then. A peer that cannot be reached any more is told
-///                to the receiver.
+/// Sending        a thread that gets the lane's lock hands its message over. Otherwise it leaves
+///                the message in a queue for the thread that has the lock. So no thread waits for
+///                that lock, and messages of several threads leave together.
+/// Completing     a send is complete when the lane has tried to let its batch leave. A thread that
+///                waits for it polls, and so makes the lane try.
+/// Receiving      poll() hands messages to the receiver, with the lane locked.
+/// Keys           HeldLane is the only key to the lane and its data (as in instance/instance.hpp).
+/// Resting        while MPI is closed no thread polls. The lane stays, since processes open MPI
+///                when each of them likes. Messages that others send meanwhile are there when this
+///                process opens it again. Addresses stay the same.
+/// Sleeping       only the worker sleeps on a network (p2p/network_worker.hpp). It also lets
+///                messages leave that were left behind by threads that go away.
+/// Lock order     the lane, then instances, then the queues. With an instance locked the lane is
+///                only tried. The thread that has the lane looks at the queues again after
+///                unlocking it.
+/// Thread safety  every function from any thread.
+/// Errors         send() throws std::bad_alloc, and has done nothing then. The receiver hears of a
+///                peer that cannot be reached any more.
 
 #include <atomic>
 #include <chrono>
@@ -49,111 +53,117 @@ namespace heddle::p2p {
 
 class Network {
 public:
-    /// What hears of messages.
+    /// Receiver of the network's events.
     class Receiver {
     public:
-        /// False: not now; it comes again.
+        /// Takes a message. Returns false if it cannot now; the message then comes again.
         virtual bool arrived(ProgressCall& call, std::int32_t process,
                              transport::Header& header) noexcept = 0;
         virtual void lost(std::int32_t process, std::string_view why) noexcept = 0;
         virtual void left(std::int32_t process) noexcept = 0;
-        /// The message is about to leave, to a process that has asked to withhold payloads.
-        /// False: there is nothing to withhold.
+        /// Withholds a message that is about to leave, to a process that has asked for that.
+        /// Returns false if there is nothing to withhold.
         virtual bool withhold(instance::Pending& message) noexcept = 0;
-        /// At the end of each poll.
+        /// Called at the end of each poll.
         virtual void polled(ProgressCall& call) noexcept = 0;
-        /// The last piece of a payload has left.
+        /// Notes that the last piece of a payload has left.
         virtual void streamed() noexcept = 0;
-        /// The first `bytes` of a payload have been read.
+        /// Notes that the first `bytes` of a payload have been read.
         virtual void has_read(ProgressCall& call, const Pull& pull,
                               std::uint64_t bytes) noexcept = 0;
-        /// They are not, or not all: they are to be asked for.
+        /// Notes that they have not, or not all. They must be asked for.
         virtual void has_not_read(ProgressCall& call, const Pull& pull,
                                   std::uint64_t bytes) noexcept = 0;
 
     protected:
         ~Receiver() = default;
     };
-    /// Where a rank's lane is. Throws std::runtime_error.
+    /// Returns the address of a rank's lane. Throws std::runtime_error.
     using Addresses = std::function<std::string(std::int32_t rank)>;
 
-    /// `lane`: nullptr if the job is on one node; then nobody is reached before add_guests(). `numbers` must live as long, and
-    /// `traffic`, where what goes to other ranks is counted for the launcher; nullptr: nowhere.
+    /// `lane` is nullptr if the job is on one node. No process is reached then before add_guests().
+    /// `numbers` and `traffic` must live as long. `traffic` counts messages to other ranks for the
+    /// launcher; nullptr: nothing does.
     Network(const launch::Numbering& numbers, std::unique_ptr<transport::AnyLane> lane,
             Addresses addresses, node::Traffic* traffic = nullptr);
     ~Network();
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    /// From now on processes of other jobs are reached, too. Once; `guests` must live as long. Throws std::system_error.
+    /// Reaches processes of other jobs, too, from now on. Called once; `guests` must live as long.
+    /// Throws std::system_error.
     void add_guests(std::unique_ptr<transport::AnyLane> lane, const transport::Guests& guests);
 
-    /// Forgets guests that have ended, that nothing is for, and that `may_go` says, called with their number, with the lane locked.
+    /// Forgets guests that have ended, that no message is for, and for which `may_go` returns true.
+    /// It is called with their number and the lane locked.
     void forget_guests(transport::Guests& guests,
                        const std::function<bool(std::int32_t process)>& may_go);
 
     void send(ProgressCall& call, Receiver& receiver, std::int32_t process,
               const instance::Pending& message);
-    /// Takes out the first message to that process that waits for room, and for which `is_it` says so. It is of `send`.
+    /// Takes out the first message of `send` to that process that waits for room and for which
+    /// `is_it` returns true.
     template <class IsIt>
     bool take_out(std::int32_t process, const core::Request& send, IsIt&& is_it);
-    /// In a call of the receiver: that process wants payloads to be withheld from now on, or no longer.
+    /// Sets whether payloads to that process are withheld. Called in a call of the receiver.
     void withhold(std::int32_t process, bool on);
-    /// Silence of that process is a fault from now on. It is for those to which something is sent.
+    /// Makes silence of that process a fault from now on. Sending a message there does the same.
     void watch(Receiver& receiver, std::int32_t process) noexcept;
-    /// The longest payload of a message that is sent as a whole, its prefix included.
+    /// Returns the longest payload of a message that is sent as a whole, its prefix included.
     std::size_t most_payload() const noexcept { return most_payload_; }
 
-    // Payloads that receivers read out of the memory of their senders, where the network does that.
+    // Payloads that receivers read out of the memory of their senders, if the network does that.
 
-    /// Of a send, until end_exposure(). Returns nothing where that process does not read so much. Throws std::bad_alloc,
-    /// or std::runtime_error with what the network says.
+    /// Exposes the payload of a send until end_exposure(). Returns nothing if that process does not
+    /// read so much. Throws std::bad_alloc, or std::runtime_error with the network's error.
     std::optional<transport::RemoteMemory> expose(Receiver& receiver, const core::Request& send,
                                                   transport::Bytes payload);
-    /// In a call of the receiver.
+    /// Called in a call of the receiver.
     void end_exposure(const core::Request& send) noexcept { guarded_.exposed.erase(&send); }
-    /// Outside of one: nobody has been told of it.
+    /// Called outside of one. No process knows about the exposure.
     void withdraw_exposure(const core::Request& send) noexcept {
         const LaneLock lane(*this);
         lane->exposed.erase(&send);
     }
-    /// Reads the first `bytes` of a message; has_read() or has_not_read() tells. Returns false where the network does not
-    /// do that. Throws std::bad_alloc, and has done nothing then.
+    /// Reads the first `bytes` of a message; has_read() or has_not_read() follows. Returns false if
+    /// the network does not read. Throws std::bad_alloc, and has done nothing then.
     bool read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes);
 
-    /// Progress, unless another thread makes it; true if there was any.
+    /// Makes progress, unless another thread does. Returns true if there was any.
     bool poll(ProgressCall& call, Receiver& receiver) noexcept;
 
-    /// Nothing of this process waits for room.
+    /// Returns whether no message of this process waits for room.
     bool all_handed_over() const noexcept {
         return !any_fresh_.load(acquire) && waiting_.load(acquire) == 0;  // A1, A2
     }
-    /// Everything has been taken over by whom it was for. To be asked again and again, with polls between.
+    /// Returns whether all receivers have taken over everything. Called again and again, with polls
+    /// between.
     bool is_drained() noexcept;
-    /// Remembers what has been sent, and is complete; is_past_mark() answers whether it has been taken over. Likewise.
+    /// mark() remembers the messages that have been sent and are complete. is_past_mark() returns
+    /// whether receivers have taken them over. It is called again and again, too.
     void mark() noexcept;
     bool is_past_mark() noexcept;
-    /// From now on peers may be gone: nobody hears of it.
+    /// Lets peers go from now on: no error is reported.
     void begin_to_close() noexcept { closing_.store(true, relaxed); }
-    /// They may not: it has been opened again, or stays open.
+    /// Ends that: MPI has been opened again, or stays open.
     void stay_open() noexcept { closing_.store(false, relaxed); }
     bool counts_traffic() const noexcept { return traffic_ != nullptr; }
     bool is_closing() const noexcept { return closing_.load(relaxed); }
 
-    /// From now on nobody polls, until resume(): peers hear of it.
+    /// Stops polling until resume(), and tells peers.
     void rest() noexcept;
     void resume() noexcept;
 
     // --- for the worker ---
 
-    /// Whether threads of the program sleep, so many, or do something else: none of them has polled since the last time that
-    /// this was asked.
+    /// Returns whether no thread of the program has polled since the last call. They sleep, as
+    /// `sleepers` says, or do other work.
     bool needs_worker(std::uint32_t sleepers) noexcept;
-    /// Progress; waits for a thread that makes it.
+    /// Makes progress; waits for a thread that makes it.
     bool poll_surely(ProgressCall& call, Receiver& receiver) noexcept;
-    /// Until something comes, at most for `at_most`. Ended by ring().
+    /// Sleeps until a message comes or ring(), at most for `at_most`.
     void sleep(std::chrono::milliseconds at_most) noexcept;
-    /// So long, whatever comes. Likewise.
+    /// Sleeps for `time` even if messages come. ring() ends it, too.
     void nap(std::chrono::milliseconds time) noexcept { alarm_.sleep(-1, time); }
     void ring() noexcept { alarm_.ring(); }
 
@@ -163,20 +173,21 @@ private:
     /// Messages to one process.
     struct Queue {
         std::int32_t process;
-        transport::Peer peer;             ///< its rank
-        instance::PendingList sent{};     ///< while the lane was locked; guarded by queues_lock_
-        Queue* next_fresh = nullptr;      ///< of those with any; likewise
+        transport::Peer peer;  ///< its rank, as the lane's peer
+        /// Messages sent while the lane was locked; guarded by queues_lock_.
+        instance::PendingList sent{};
+        Queue* next_fresh = nullptr;      ///< list of queues with such messages; likewise
         instance::PendingList waiting{};  ///< for room; guarded by the lane's lock
-        Queue* next_active = nullptr;     ///< of those with any; likewise
+        Queue* next_active = nullptr;     ///< list of queues with such messages; likewise
         bool active = false;              ///< likewise
         bool withholds = false;           ///< likewise
     };
-    /// A payload that is to be read, or is being read, piece by piece.
+    /// A payload that is read piece by piece, or will be.
     struct Reading {
         Pull pull;
         std::uint64_t bytes;
-        std::uint64_t asked = 0;   ///< so many of them have been asked for
-        std::uint32_t pieces = 0;  ///< under way
+        std::uint64_t asked = 0;   ///< bytes that have been asked for
+        std::uint32_t pieces = 0;  ///< pieces in progress
         bool failed = false;
         Reading* next = nullptr;
     };
@@ -186,17 +197,17 @@ private:
     };
     struct Adapter;
 
-    /// The lane, and what goes with it. A HeldLane leads to it.
+    /// The lane and its data. A HeldLane leads to it.
     struct Guarded {
         transport::TwoLanes lanes;
         Queue* active = nullptr;
         core::FreeList<instance::Pending> free{};
         std::vector<std::byte> packed;     ///< one payload, out of data with gaps
-        instance::PendingList gathered{};  ///< handed over, and perhaps not gone
+        instance::PendingList gathered{};  ///< messages handed over that may not have left
         std::unordered_map<const core::Request*, Exposure> exposed{};
-        Reading* to_read = nullptr;  ///< of which pieces are still to be asked for
-        std::uint32_t pieces = 0;    ///< of payloads, that are being read
-        bool urgent = false;         ///< somebody waits for what has gathered
+        Reading* to_read = nullptr;  ///< payloads of which pieces are still to be asked for
+        std::uint32_t pieces = 0;    ///< pieces of payloads that are being read
+        bool urgent = false;         ///< a thread waits for a gathered message
     };
     class LaneLock;
     /// The key: the calling thread has the lane's lock.
@@ -210,7 +221,7 @@ private:
         explicit HeldLane(Network& network) noexcept : network_(&network) {}
         Network* network_;
     };
-    /// Unlocks the lane at the end.
+    /// Holds the lane's lock; the destructor unlocks it.
     class [[nodiscard]] LaneLock {
     public:
         explicit LaneLock(Network& network) noexcept : key_(network) { network.lane_lock_.lock(); }
@@ -224,7 +235,7 @@ private:
     private:
         const HeldLane key_;
     };
-    /// None if the lock is not free.
+    /// Returns no key if the lock is not free.
     std::optional<HeldLane> try_lock() noexcept {
         if (!lane_lock_.try_lock()) return std::nullopt;
         return HeldLane(*this);
@@ -233,7 +244,7 @@ private:
     /// Throws std::bad_alloc.
     Queue& queue_of(std::int32_t process);
     Queue& make_queue(std::int32_t process);
-    /// nullptr if nothing was ever sent there.
+    /// Returns nullptr if no message was ever sent there.
     Queue* find_queue(std::int32_t process) const noexcept {
         const std::atomic<Queue*>* const entry = queue_of_.find(place_of(process));
         return entry == nullptr ? nullptr : entry->load(acquire);  // A3
@@ -285,19 +296,19 @@ private:
     transport::PagedTable<std::atomic<Queue*>> queue_of_;  ///< by number, from here() on
 
     sync::Mutex queues_lock_;
-    // Guarded by it:
+    // Guarded by queues_lock_:
     std::deque<Queue> queues_;
     Queue* fresh_ = nullptr;
-    std::uint64_t fresh_count_ = 0;  ///< of messages
+    std::uint64_t fresh_count_ = 0;  ///< number of messages
     core::FreeList<instance::Pending> free_for_fresh_;
     std::atomic<bool> any_fresh_{false};
 
     std::atomic<std::uint64_t> waiting_{
-        0};  ///< messages that are not complete, the fresh ones left out
+        0};  ///< messages that are not complete; the fresh ones are not counted
     std::atomic<bool> closing_{false};
 
     platform::Alarm alarm_;            ///< of the worker
-    std::atomic<bool> asleep_{false};  ///< the worker, until something comes or it is rung
+    std::atomic<bool> asleep_{false};  ///< whether the worker sleeps until a message or a ring
     std::uint64_t seen_polls_ = 0;     ///< the worker's
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages between processes of several nodes, over a simulated network that delays, refuses and splits.
+/// Tests messages between processes of several nodes, over a simulated network that delays, refuses
+/// and splits.
 
 #include <gtest/gtest.h>
 
@@ -132,9 +133,9 @@ TEST(Network, UnmatchedSendsAreTakenBack) {
             int cancelled = 0;
             MPI_Test_cancelled(&status, &cancelled);
             EXPECT_TRUE(cancelled);
-            MPI_Barrier(
-                MPI_COMM_WORLD);  // else the other might receive it before it is asked for it
-            // What was taken back is not received.
+            MPI_Barrier(  // otherwise the other might receive it before it is asked for it
+                MPI_COMM_WORLD);
+            // A message that was taken back is not received.
             int word = 100 + rank, got = 0;
             MPI_Sendrecv(&word, 1, MPI_INT, to, 1, &got, 1, MPI_INT, to, 1, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
@@ -147,8 +148,9 @@ std::uint64_t counted(tool::CounterIndex which) {
     return p2p::read_counters(*objects::attached_thread()->process)[which];
 }
 
-/// More than its memory shall hold, to a process that receives nothing: the payloads wait with their sender, order
-/// and cancelling stay as they are, and when all is received, messages go at once again.
+/// Sends more than the memory of a process that receives nothing may hold. The payloads wait with
+/// their sender; order and cancelling stay as they are. When everything is received, messages go at
+/// once again.
 TEST(Network, WhoIsShortOfMemoryLeavesPayloadsWithTheirSender) {
     constexpr int limit = 200'000, count = 4000, at_once = 200, ints = 250, large = 300;
     setenv("HEDDLE_UNEXPECTED_LIMIT", std::to_string(limit).c_str(), 1);
@@ -161,7 +163,8 @@ TEST(Network, WhoIsShortOfMemoryLeavesPayloadsWithTheirSender) {
                 sent.emplace_back(i % 3 == 0 ? 2 : ints, i);
                 MPI_Isend(sent.back().data(), static_cast<int>(sent.back().size()), MPI_INT, 1,
                           i % 5, MPI_COMM_WORLD, &requests[static_cast<std::size_t>(i)]);
-                // When the other has taken it, this process has heard of what those before it filled.
+                // When rank 1 has taken it, this process has heard how much the earlier ones
+                // filled.
                 if (i % at_once == at_once - 1)
                     MPI_Ssend(nullptr, 0, MPI_INT, 1, 100, MPI_COMM_WORLD);
             }
@@ -183,7 +186,7 @@ TEST(Network, WhoIsShortOfMemoryLeavesPayloadsWithTheirSender) {
             EXPECT_EQ(counted(tool::CounterIndex::network_withheld), withheld);
             return;
         }
-        // Nothing else is received until all have come.
+        // No other message is received until all have come.
         for (int i = 0; i < count / at_once + 1; ++i)
             MPI_Recv(nullptr, 0, MPI_INT, 0, 100, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         const std::uint64_t entries = count * sizeof(match::Message);
@@ -264,7 +267,7 @@ TEST(Network, CollectivesAndCommunicatorsSpanNodes) {
         int all = 0;
         MPI_Allreduce(&rank, &all, 1, MPI_INT, MPI_SUM, from_group);
         EXPECT_EQ(all, 6);
-        // Two groups that know nothing of each other but the leaders, and a string.
+        // Two groups that share nothing but the leaders, and a string.
         MPI_Group mine, others_group;
         const int first = rank % 2, other_first = 1 - first;
         const int of_mine[] = {first, first + 2}, of_others[] = {other_first, other_first + 2};

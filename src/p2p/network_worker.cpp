@@ -14,7 +14,7 @@ namespace {
 
 /// Well below the time after which a silent process is given up (transport::Patience).
 constexpr std::chrono::milliseconds longest_sleep{1'000};
-/// Between two looks whether threads of the program still poll.
+/// Time between two looks whether threads of the program still poll.
 constexpr std::chrono::milliseconds nap{1};
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The thread of the library that sleeps on the network, so that no other has to (the worker of P5).
+/// The thread of the library that sleeps on the network instead of all other threads (the worker of
+/// P5).
 ///
-/// It makes progress when something comes while threads of the program sleep, or compute; what it completes wakes those
-/// that wait for it. While they poll it leaves the network to them, and looks now and then whether they still do.
+/// It makes progress when messages come while threads of the program sleep, or compute. Completions
+/// wake the threads that wait for them. While threads of the program poll it leaves the network to
+/// them. Now and then it looks whether they still do.
 ///
-/// Thread safety  the constructor and the destructor from one thread, which no lock is held by.
+/// Thread safety  the constructor and the destructor from one thread, which holds no lock.
 
 #include <atomic>
 #include <thread>

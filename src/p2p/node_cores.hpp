@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Whether the threads of the node have a core each where this process may run.
+/// Cores of this process: whether each of the node's threads has one there.
 ///
-/// Processes share cores with those that may run on the same ones: all, where none is bound; several, in a set that was
-/// given to all of them. Of processes that have not started yet nothing is known: find_out() is called again until it is.
+/// Processes share cores with those that may run on the same ones. Those are all processes if none
+/// is bound, or several if all of them got one set. Processes that have not started yet are
+/// unknown; find_out() is called again until they are known.
 ///
 /// Thread safety  any thread.
 
@@ -17,10 +18,10 @@ namespace heddle::p2p {
 
 class NodeCores {
 public:
-    /// Tells the others where this process may run.
+    /// Tells the others which cores this process may use.
     NodeCores(const node::Mailboxes& mailboxes, std::int32_t rank);
 
-    /// `threads`: of this process, that want a core.
+    /// Finds out about cores. `threads` of this process want one.
     void find_out(int threads) noexcept;
     bool all_known() const noexcept { return all_known_.load(relaxed); }
     bool are_short() const noexcept { return short_.load(relaxed); }
@@ -31,8 +32,8 @@ private:
 
     const node::Mailboxes& mailboxes_;
     const std::size_t rank_;
-    const int allowed_;            ///< that this process may run on
-    std::atomic<int> sharing_{1};  ///< processes that may run on the same ones
+    const int allowed_;            ///< cores that this process may use
+    std::atomic<int> sharing_{1};  ///< processes that may use the same ones
     std::atomic<bool> all_known_{false};
     std::atomic<bool> short_{false};
     std::atomic<bool> spare_{false};

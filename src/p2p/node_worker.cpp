@@ -19,12 +19,12 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr microseconds while_they_compute{200};  ///< and something moves
-constexpr microseconds while_they_poll{1000};    ///< or nothing moves
+constexpr microseconds while_they_compute{200};  ///< and messages come
+constexpr microseconds while_they_poll{1000};    ///< or no messages come
 constexpr microseconds while_they_sleep{8000};
-constexpr microseconds until_sleep{100'000};  ///< without anything to do
+constexpr microseconds until_sleep{100'000};  ///< without any work
 
-/// How often threads of the program have asked for progress.
+/// Returns how often threads of the program have asked for progress.
 std::uint64_t polls_of_others(const objects::Process& process, const core::Thread& mine) {
     std::uint64_t polls = 0;
     for (std::size_t i = 0; const core::Thread* thread = process.threads.at_place(i); ++i)
@@ -64,7 +64,7 @@ NodeWorker::~NodeWorker() {
     thread_.join();
 }
 
-/// False: it is over.
+/// Naps. Returns false if the destructor has ended it.
 bool NodeWorker::nap(microseconds time) {
     std::unique_lock guard(lock_);
     return !ending_.wait_for(guard, time, [this] { return ends_; });
@@ -80,7 +80,7 @@ void NodeWorker::work() noexcept try {
     for (;;) {
         bell.prepare();
         if (!nap(microseconds{0})) break;  // the destructor has rung before
-        // What came before the bell was prepared has not rung.
+        // Messages that came before the bell was prepared have not rung.
         const bool anything = process_.engine->polling().poll_for_program(thread);
         if (!anything) (void)bell.sleep(naps);
         bell.cancel();
@@ -101,7 +101,7 @@ void NodeWorker::stay_awake(core::Thread& thread) {
         if (std::exchange(polls, now) != now) {
             time = while_they_poll;
         } else if (engine.polling().lot().leader() == progress::Lot::Leader::asleep) {
-            time = std::min(2 * time, while_they_sleep);  // the leader is rung for
+            time = std::min(2 * time, while_they_sleep);  // messages ring for the leader
         } else if (engine.polling().poll_for_program(thread)) {
             idle = microseconds{0};
             time = while_they_compute;

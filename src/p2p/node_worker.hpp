@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The thread of the library that carries messages of the node while no thread of the program does: the worker of P5.
+/// The thread of the library that carries messages of the node while no thread of the program does:
+/// the worker of P5.
 ///
-/// Asleep         until a large message is announced, by this process or to it, or the receiver of one answers.
-/// Awake          it naps, and looks whether threads of the program have made progress meanwhile. If none has, it makes
-///                what there is to be made. When that has been nothing for a while, it falls asleep again. Nobody rings
-///                while it naps, so that messages in a row cost those who announce them nothing.
-/// Others         while it naps it is not there: a thread that is alone in its process (sync/lone_thread.hpp) stays alone.
-///                Nobody depends on it: a message that it misses is found by whoever waits for it.
+/// Asleep         until a large message is announced, by this process or to it, or its receiver
+///                answers.
+/// Awake          it naps, and looks whether threads of the program have made progress meanwhile.
+///                If none has, the worker makes it. If there has been none to make for a while, it
+///                falls asleep again. No process rings while it naps. So a row of messages costs
+///                those that announce them nothing.
+/// Others         a napping worker does not count. A thread that is alone in its process
+///                (sync/lone_thread.hpp) stays alone. No thread depends on the worker: a thread
+///                that waits for a message finds it if the worker misses it.
 ///
-/// Thread safety  start() from one thread, or by the engine once (ProgramThreads::start_with_large_messages()); the destructor
-///                when neither can happen any more. No lock is held then.
+/// Thread safety  start() from one thread, or by the engine once
+///                (ProgramThreads::start_with_large_messages()). The destructor runs when neither
+///                can happen any more. No lock is held then.
 
 #include <chrono>
 #include <condition_variable>
@@ -32,11 +37,12 @@ class Mailboxes;
 
 namespace heddle::p2p {
 
-/// A large message from process `rank` to another of its node has been announced: wakes the workers of both.
+/// Wakes the workers of both processes. A large message from process `rank` to another one of its
+/// node has been announced.
 void wake_workers(const node::Mailboxes& mailboxes, std::int32_t rank,
                   std::int32_t process) noexcept;
 
-/// Warns that the process goes on without one.
+/// Warns that the process goes on without a worker.
 void say_no_worker(const objects::Process& process, const char* why) noexcept;
 
 class NodeWorker {
@@ -54,10 +60,11 @@ private:
     bool nap(std::chrono::microseconds time);
 
     objects::Process& process_;
-    const platform::CoreSet cores_;  ///< of who has made this: who starts it may be bound to fewer
+    /// Cores of the thread that made this. The starting thread may be bound to fewer.
+    const platform::CoreSet cores_;
     std::mutex lock_;
     std::condition_variable ending_;
-    bool ends_ = false;  ///< guarded by it
+    bool ends_ = false;  ///< guarded by lock_
     std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Large messages that go while all threads of the program compute.
+/// Tests large messages that go while all threads of the program compute.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ protected:
     ~WithWorker() override { unsetenv("HEDDLE_WORKER"); }
 };
 
-/// Without a call of MPI.
+/// Waits without a call of MPI.
 void compute_until_complete(MPI_Request request) {
     const auto& mine = *reinterpret_cast<const core::Request*>(request);
     while (!mine.completed()) std::this_thread::yield();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// MPI's order of messages (MPI 5.0, 3.5), in sizes that would show one overtaking in a million:
-/// that of each sending thread, that of sending threads which synchronise, and that of receives.
+/// Tests MPI's order of messages (MPI 5.0, 3.5), in sizes that would show one overtaking in a
+/// million. It is the order of each sending thread, of sending threads which synchronise, and of
+/// receives.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ using heddle::testing::run_job;
 using heddle::testing::Watchdog;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int slower = 40;  // a sanitizer looks at every access instead
+constexpr int slower = 40;  // a sanitizer checks every access instead
 #else
 constexpr int slower = 1;
 #endif
@@ -49,7 +50,7 @@ int receive(int tag, MPI_Comm comm = MPI_COMM_WORLD) {
     return value;
 }
 
-/// Ends the program: the ranks would wait for each other for ever.
+/// Ends the program. Otherwise the ranks would wait for each other for ever.
 [[noreturn]] void wrong_order(int got, int expected) {
     std::fprintf(stderr, "message %d came instead of %d\n", got, expected);
     std::_Exit(1);
@@ -96,7 +97,8 @@ TEST(Order, of_each_sending_thread_into_receives_posted_ahead) {
 }
 
 TEST(Order, of_sizes_that_take_different_protocols) {
-    // Eager, wrapping around the ring's end, and rendezvous behind one another under one tag.
+    // Eager messages, wraps around the ring's end, and rendezvous, one behind another under one
+    // tag.
     constexpr int count = 20'000 / slower;
     Watchdog watchdog("different protocols");
     run_job(2, 1, [&](int rank, int) {
@@ -119,8 +121,8 @@ TEST(Order, of_sizes_that_take_different_protocols) {
 
 // --- threads that synchronise, seen through MPI_ANY_TAG ---
 
-/// Threads of rank 0 take numbers and send them under tags of their choice; `Turnstile` orders the
-/// sends. Its enter() answers the number, or -1 when all are gone.
+/// Orders the sends of rank 0: its threads take numbers and send them under tags of their choice.
+/// pass() returns false when all numbers are gone.
 class ByMutex {
 public:
     explicit ByMutex(int count) : count_(count) {}
@@ -138,7 +140,7 @@ private:
     const int count_;
 };
 
-/// Each thread sends a few and hands over to the next by one store.
+/// Each thread sends a few numbers and hands over to the next one by one store.
 template <bool yielding>
 class ByFlag {
 public:
@@ -171,7 +173,7 @@ private:
 
 enum class Receives { blocking, posted_ahead, piled_up };
 
-/// What a wildcard receive of rank 1 sees must be 0, 1, 2, ... in this order.
+/// Expects a wildcard receive of rank 1 to see 0, 1, 2, ... in this order.
 template <class Turnstile>
 void ordered_senders(Turnstile turnstile, int threads, int count, Receives receives,
                      const char* what) {
@@ -181,7 +183,7 @@ void ordered_senders(Turnstile turnstile, int threads, int count, Receives recei
         if (rank == 0) {
             std::minstd_rand random(static_cast<unsigned>(thread) + 1);
             while (turnstile.pass(thread, [&](int number) {
-                // Piled up: nobody receives before a batch is complete.
+                // Piled up: rank 1 does not receive before a batch is complete.
                 while (receives == Receives::piled_up &&
                        number - received.load(std::memory_order_relaxed) >= 1000)
                     std::this_thread::yield();
@@ -217,8 +219,8 @@ void ordered_senders(Turnstile turnstile, int threads, int count, Receives recei
 }
 
 constexpr int numbers = 400'000 / slower;
-constexpr int handed_over =
-    numbers / 8;  // beside other programs each turn may take a turn of the scheduler
+// Beside other programs each hand-over may take a time slice of the scheduler.
+constexpr int handed_over = numbers / 8;
 
 TEST(Order, of_threads_behind_a_mutex_blocking) {
     ordered_senders(ByMutex(numbers), 3, numbers, Receives::blocking, "mutex, blocking");
@@ -243,7 +245,8 @@ TEST(Order, of_threads_that_pass_a_flag_yielding) {
 }
 
 TEST(Order, of_messages_that_wait_for_room_in_a_ring) {
-    // More than a ring holds under one tag, then one under another tag, whose ring is empty.
+    // Sends more than a ring holds under one tag, then one message under another tag, whose ring is
+    // empty.
     constexpr int many = 3000, rounds = 5;
     Watchdog watchdog("messages that wait for room");
     std::atomic<int> sent{0};
@@ -293,7 +296,7 @@ TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
     run_job(2, 2, [&](int rank, int thread) {
         std::mt19937 random(5);
         if (thread == 1) {
-            // Another thread that makes progress all the time, in another communicator.
+            // The other thread makes progress all the time, in another communicator.
             const MPI_Comm other = other_world(1);
             for (int i = 0; !over.load(); ++i) {
                 int value = i;
@@ -334,7 +337,7 @@ TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
                 std::fprintf(stderr, "round %d: a receive got another one's message\n", round);
                 std::_Exit(1);
             }
-            // Without this, the next round's first messages could meet this round's last receives.
+            // Otherwise the next round's first messages could meet this round's last receives.
             if (rank == 1)
                 MPI_Send(&round, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
             else
@@ -347,7 +350,7 @@ TEST(Order, of_exact_receives_and_wildcards_as_the_plain_rule_says) {
 
 // --- many threads with MPI_ANY_TAG ---
 
-/// What one receiving thread gets from one sending thread must come in order, and everything once.
+/// Messages from one thread to another must come in order, and each message once.
 void many_wildcards(int threads, int communicators, int each, const char* what) {
     Watchdog watchdog(what);
     std::vector<std::atomic<int>> seen(static_cast<std::size_t>(threads * each));
@@ -388,7 +391,7 @@ TEST(Order, of_many_threads_with_wildcards_on_two_communicators) {
 }
 
 TEST(Order, of_wildcards_while_other_threads_answer_the_mailbox) {
-    // Rings that nobody has used for a while are announced by their senders; threads with exact
+    // Rings that have been idle for a while are announced by their senders. Threads with exact
     // receives answer while another one looks with MPI_ANY_TAG.
     constexpr int count = 200'000 / slower;
     Watchdog watchdog("wildcards and the mailbox");
@@ -429,7 +432,8 @@ TEST(Order, of_wildcards_while_other_threads_answer_the_mailbox) {
 }
 
 TEST(Order, of_wildcards_while_other_threads_come_and_go) {
-    // The receiving thread is now alone in its process, now it is not (sync/lone_thread.hpp).
+    // The receiving thread is alone in its process at times, and at times not
+    // (sync/lone_thread.hpp).
     constexpr int count = 200'000 / slower;
     Watchdog watchdog("wildcards while threads come and go");
     std::atomic<bool> over{false};
@@ -474,11 +478,12 @@ int instance_of(MPI_Comm comm, int tag) {
     return heddle::objects::attached_thread()->engine->instance_of(context, tag);
 }
 
-/// A wildcard of one communicator has everything taken from the rings. On another one, which never had a wildcard,
-/// a message is deferred then, since an earlier one waits for room. What follows it in its ring comes after it.
+/// A wildcard of one communicator has everything taken from the rings. Another communicator never
+/// had a wildcard. A message of it is deferred then, since an earlier one waits for room. Later
+/// messages of its ring come after it.
 TEST(Order, of_exact_receives_when_a_wildcard_elsewhere_defers_messages) {
-    // On one node: elsewhere nothing is deferred.
-    constexpr int many = 700, full = 0, deferred = 1;  // more than a ring takes; tags
+    // On one node: messages between nodes are never deferred.
+    constexpr int many = 700, full = 0, deferred = 1;  // more than a ring holds; two tags
     Watchdog watchdog("messages deferred for the sake of another communicator");
     std::atomic<int> step{0};
     const auto reach = [&](int number) {
@@ -490,7 +495,7 @@ TEST(Order, of_exact_receives_when_a_wildcard_elsewhere_defers_messages) {
     };
     run_job({.nodes = {0, 0}}, [&](int rank, int) {
         const MPI_Comm exact = other_world(1), wild = other_world(2);
-        int tag = 0;  // by another ring than those that matter
+        int tag = 0;  // by another ring than those of the test
         while (instance_of(wild, tag) == instance_of(exact, full) ||
                instance_of(wild, tag) == instance_of(exact, deferred))
             ++tag;
@@ -558,7 +563,7 @@ TEST(Order, a_sender_that_waits_for_room_is_woken_although_another_thread_leads)
                 sent.store(i + 1);
             }
         } else if (thread == 0) {
-            // Once nothing has been sent for a while the sender is asleep, most probably.
+            // If no message has been sent for a while, the sender is asleep, most probably.
             for (int seen = -1; seen != sent.load() || seen == 0;) {
                 seen = sent.load();
                 std::this_thread::sleep_for(std::chrono::milliseconds{30});

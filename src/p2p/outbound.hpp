@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What is to be sent, and how it gets into the cells of a ring.
+/// Messages to be sent, and their writing into the cells of a ring.
 
 #include <cstdint>
 #include <cstring>
@@ -17,23 +17,24 @@ struct Communicator;
 }
 namespace heddle::p2p {
 
-/// What a send has to be. Standard ones are the program's blocking sends.
+/// Kind of a send. Standard ones are the program's blocking sends.
 enum class Sending : std::uint8_t { blocking, nonblocking, synchronous, standard };
 
 /// A message to be sent.
 struct Outbound {
     match::Envelope envelope;
-    std::int32_t process;  ///< destination, by its number
+    std::int32_t process;  ///< number of the destination
     const std::byte* data;
     std::uint64_t bytes;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
     std::uint64_t offset = 0;             ///< packed bytes of the data that come before
     objects::Communicator* communicator = nullptr;
     Sending how = Sending::blocking;
-    std::uint64_t announced = 0;  ///< bytes of payload that stays with the sender
+    std::uint64_t announced = 0;  ///< bytes of payload that stay with the sender
 };
 
-/// Writes the message with its protocol's own fields. The cells are reserved, and not published yet.
+/// Writes the message with its protocol's own fields. The cells are reserved, and not published
+/// yet.
 [[gnu::always_inline]] inline void write_cells(node::Cell& cell, const Outbound& message,
                                                const Prefix& prefix, std::uint64_t stamp) noexcept {
     cell.context = message.envelope.context;
@@ -47,20 +48,20 @@ struct Outbound {
            message.bytes);
 }
 
-/// A message of the program, with so many bytes, that is in the ring, or queued for it.
+/// Counts a message of the program, with so many bytes, that is in the ring, or queued for it.
 [[gnu::always_inline]] inline void count_sent(instance::Channel& channel,
                                               std::uint64_t bytes) noexcept {
     channel.sending.sent_messages.add();
     channel.sending.sent_bytes.add(bytes);
 }
 
-/// The message as one that waits. `completes` is done once it has left.
+/// Returns the message as one that waits. `completes` is done once it has left.
 instance::Pending pending_of(const Outbound& message, const Prefix& prefix,
                              core::Request* completes, std::uint64_t stamp) noexcept;
 
 void set_prefix(instance::Pending& pending, const Prefix& prefix) noexcept;
 
-/// Whether it is the message of this send, which is not matched yet.
+/// Returns whether it is the message of this send, which is not matched yet.
 bool is_of(const instance::Pending& pending, const core::Request& send) noexcept;
 
 }  // namespace heddle::p2p

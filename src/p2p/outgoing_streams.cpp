@@ -53,7 +53,7 @@ bool OutgoingStreams::push(ProgressCall& call, instance::Channel& channel) {
     return moved;
 }
 
-/// False if there is no room.
+/// Returns false if there is no room.
 bool OutgoingStreams::push_pieces(ProgressCall& call, instance::Channel& channel,
                                   instance::Pending& stream) {
     PayloadProducer& ring = *channel.payload;
@@ -73,7 +73,7 @@ bool OutgoingStreams::push_pieces(ProgressCall& call, instance::Channel& channel
     return true;
 }
 
-/// Fills the room, and tells of each piece.
+/// Fills the room, and reports each piece.
 void OutgoingStreams::store(PayloadProducer& ring, const node::Room& room,
                             instance::Pending& stream) noexcept {
     Piece piece = room.first;

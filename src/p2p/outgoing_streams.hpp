@@ -2,11 +2,13 @@
 #pragma once
 /// Messages whose payload this process streams through rings of payload (node/payload_ring.hpp).
 ///
-/// Those of one channel are streamed one after the other, in the order of their headers. What there is no room
-/// for waits; whoever makes progress stores more. A receiver that does not want to wait closes a message, and
-/// gets the rest another way: then its answer ends the send, and not what is stored here.
+/// Those of one channel are streamed one after the other, in the order of their headers. Payload
+/// without room waits; the thread that makes progress stores more. A receiver that does not want to
+/// wait closes a message, and gets the rest by another method. Then its answer ends the send, not
+/// the last store here.
 ///
-/// Thread safety  the key to the outbox says who may call; a channel is one of an outbox that is held.
+/// Thread safety  the key to the outbox says which thread may call. A channel belongs to a held
+///                outbox.
 
 #include <cstdint>
 
@@ -22,14 +24,14 @@ public:
     OutgoingStreams(core::Arena<instance::Pending>& pending, AnnouncedSends& announced) noexcept
         : pending_(pending), announced_(announced) {}
 
-    /// The payload of this send, as the next of its channel, which has a ring; nullptr if there is no manifest
-    /// or no memory for it. Nothing is stored yet.
+    /// Adds the payload of this send as the next of its channel, which has a ring. Returns nullptr
+    /// if there is no manifest or no memory for it. Nothing is stored yet.
     instance::Pending* add(instance::HeldOutbox outbox, instance::Channel& channel,
                            core::Request& send);
-    /// Stores what there is room for; true if that was anything.
+    /// Stores pieces that have room. Returns true if there were any.
     bool push(ProgressCall& call, instance::Channel& channel);
     bool push(ProgressCall& call, instance::HeldOutbox outbox);
-    /// The receiver has closed the message of this send, or its sender has taken it back.
+    /// Drops a stream: the receiver has closed its message, or its sender has taken it back.
     void drop(instance::Channel& channel, const core::Request& send) noexcept;
 
 private:

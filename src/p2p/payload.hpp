@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The bytes of a message in the user's memory: side by side, or as a datatype lays them out. Offsets
-/// count packed bytes. A message is packed straight into the transport's memory, and unpacked out of it.
+/// The bytes of a message in the user's memory: dense, or as a datatype lays them out. Offsets
+/// count packed bytes. A message is packed straight into the transport's memory, and unpacked out
+/// of it.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,17 +15,17 @@
 
 namespace heddle::p2p {
 
-/// How many bytes, and how they lie.
+/// Number of bytes, and their layout.
 struct Shape {
     std::uint64_t bytes = 0;
-    objects::Datatype* layout = nullptr;  ///< nullptr: side by side
+    objects::Datatype* layout = nullptr;  ///< nullptr: dense
 
     Shape() = default;
     Shape(std::uint64_t bytes, objects::Datatype* layout = nullptr) noexcept
         : bytes(bytes), layout(layout) {}
 };
 
-/// Bytes [from, from + bytes) of what lies at `data` to `packed`.
+/// Packs bytes [from, from + bytes) of `data` into `packed`.
 inline void gather(std::byte* packed, const std::byte* data, const objects::Datatype* layout,
                    std::uint64_t from, std::uint64_t bytes) noexcept {
     if (layout != nullptr) [[unlikely]]
@@ -37,7 +38,7 @@ inline void scatter(core::Request& receive, std::uint64_t from, const std::byte*
         return objects::unpack(*receive.layout, receive.buffer, from, packed, bytes);
     if (bytes != 0) std::memcpy(receive.buffer + from, packed, bytes);
 }
-/// The same from a send of this process.
+/// Does the same from a send of this process.
 void transfer(const core::Request& send, core::Request& receive, std::uint64_t bytes) noexcept;
 
 /// Notes how much of a message of `bytes` fits into the receive.
@@ -45,17 +46,17 @@ inline std::uint64_t fit(core::Request& receive, std::uint64_t bytes) noexcept {
     receive.bytes = std::min(bytes, receive.capacity);
     if (bytes > receive.capacity) [[unlikely]] {
         receive.error = MPI_ERR_TRUNCATE;
-        receive.order = bytes;  // for the error's words
+        receive.order = bytes;  // for the text of the error
     }
     return receive.bytes;
 }
 
-/// Delivers a message that lies here as a whole.
+/// Delivers a message that is here as a whole.
 inline void fill(core::Request& receive, const std::byte* data, std::uint64_t bytes) noexcept {
     scatter(receive, 0, data, fit(receive, bytes));
 }
 
-/// The request keeps the layout until it is freed (Requests::free()).
+/// Keeps the layout with the request until it is freed (Requests::free()).
 inline void keep_layout(core::Request& request, objects::Datatype* layout) noexcept {
     if (layout == nullptr) [[likely]]
         return;
@@ -63,7 +64,7 @@ inline void keep_layout(core::Request& request, objects::Datatype* layout) noexc
     request.layout = layout;
     request.laid_out = true;
 }
-/// What it keeps; nullptr: side by side.
+/// Returns the layout that the request keeps; nullptr: dense.
 inline objects::Datatype* layout_of(const core::Request& request) noexcept {
     return request.laid_out ? request.layout : nullptr;
 }

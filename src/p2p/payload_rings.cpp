@@ -12,11 +12,12 @@
 namespace heddle::p2p {
 namespace {
 
-/// Fewer lines take less time through the ring of cells than header and payload apart.
+/// Length in bytes from which messages use the ring. Fewer lines take less time through the ring of
+/// cells than header and payload apart.
 constexpr std::uint64_t shortest = 352;
 
-/// In a ring of twice the second cache, a line has left the sender's for the one that both share before it
-/// is written again (docs/adr/0029-payload-rings.md).
+/// Returns the best size of a ring: twice the second cache. Before a line is written again, it has
+/// left the sender's cache for the one that both share (docs/adr/0029-payload-rings.md).
 std::uint64_t best_extent() noexcept {
     constexpr std::uint64_t least = std::uint64_t{1} << 20, most = std::uint64_t{4} << 20;
     const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -28,7 +29,7 @@ bool are_used(const node::Rings& rings, const tool::Settings& settings) noexcept
         !tool::in_laboratory(settings) && !platform::addresses_are_limited();
 }
 
-/// What each ring uses first: its head, and the first extent.
+/// Populates the first part of a ring that is used: its head, and the first extent.
 void populate(node::PayloadRing& ring) noexcept {
     constexpr std::size_t head = offsetof(node::PayloadRing, data);
     platform::populate(&ring, head + node::PayloadSizes::first_bytes);
@@ -45,7 +46,7 @@ PayloadRings::PayloadRings(const node::Rings& rings, std::int32_t rank,
 
 std::int32_t PayloadRings::give(instance::Channel& channel) {
     std::lock_guard guard(lock_);
-    channel.sent_without = refused;  // those that are taken are never given back
+    channel.sent_without = refused;  // channels with a ring never give it back
     if (taken_.size() == rings_.payload_rings_each()) return -1;
     const std::size_t number = taken_.size();
     node::PayloadRing* ring = rings_.payload_ring(static_cast<std::size_t>(rank_), number);

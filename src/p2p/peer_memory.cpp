@@ -17,7 +17,7 @@ PeerMemory::PeerMemory(node::Board board, std::size_t processes, std::int32_t ra
     *static_cast<node::Token*>(token_.address()) = token;
     node::Page& mine = page(rank);
     mine.token = token;
-    // R1: pairs with A1; the token is there for who sees the address.
+    // R1: pairs with A1; a thread that sees the address sees the token.
     mine.token_address.store(reinterpret_cast<std::uint64_t>(token_.address()), release);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using node::Phase;
 
-/// Three processes, all of them this one, as far as process ids say.
+/// Three processes, all of them this one, by their process ids.
 struct PeerMemoryTest : ::testing::Test {
     static node::Node make_node() {
         const int descriptor = node::create_file(node::File::of(3, node::Token::fresh()));
@@ -46,7 +46,7 @@ TEST_F(PeerMemoryTest, nothing_is_written_to_find_out_whether_it_may_be) {
     EXPECT_TRUE(memory.writable(1));
     node.page(1).token.words[1] ^= 1;
     EXPECT_FALSE(second.writable(1));  // another process
-    // A token that nobody may write is none that was written over.
+    // A token that no process may write is none that was written over.
     void* token = reinterpret_cast<void*>(node.page(2).token_address.load());
     ASSERT_EQ(mprotect(token, 4096, PROT_READ), 0);
     EXPECT_TRUE(memory.writable(2));
@@ -63,7 +63,7 @@ TEST_F(PeerMemoryTest, another_token_is_another_process) {
     EXPECT_FALSE(memory.reachable(1));
     EXPECT_TRUE(memory.reachable(2));
     node.page(1).token.words[1] ^= 1;
-    EXPECT_FALSE(memory.reachable(1));  // once and for all
+    EXPECT_FALSE(memory.reachable(1));  // for ever
     EXPECT_TRUE(third.reachable(1));
 }
 

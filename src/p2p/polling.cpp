@@ -16,7 +16,7 @@ namespace {
 
 constexpr int batch = 64;  ///< messages from one ring before the next one has its turn
 
-/// What a poll finds in the mailbox of a process that has a network.
+/// The mailbox that a poll sees in a process that has a network: it always has something.
 constexpr std::atomic<std::uint64_t> always{1};
 
 }  // namespace
@@ -42,7 +42,7 @@ bool Polling::all_handed_over() const noexcept {
     return others_.backlog.instances() == 0 && others_.far.all_handed_over();
 }
 
-/// What progress has met that awaits its place in the order.
+/// Matches messages that await their place in the order.
 void Polling::restore_order(ProgressCall& call) {
     if (base_.is_sequenced())
         others_.recipes.match_set_aside(call);
@@ -50,7 +50,7 @@ void Polling::restore_order(ProgressCall& call) {
         others_.any_tag.restore_order(call);
 }
 
-/// What stands in the mailbox, and what has come from other nodes; true if there was anything.
+/// Attends to the mailbox, and to messages from other nodes. Returns true if there were any.
 bool Polling::attend(core::Thread& thread) {
     bool moved = false;
     if (base_.mailbox().rung.load(relaxed) != 0) {
@@ -58,7 +58,7 @@ bool Polling::attend(core::Thread& thread) {
         finish_after(call, [&] { answer_mailbox(call); });
         moved = true;
     }
-    // After the mailbox, which says that there is something.
+    // After the mailbox, which announces that work.
     if (left_to_program_.any() && !thread.of_library) [[unlikely]] {
         left_to_program_.run(thread);
         moved = true;
@@ -66,7 +66,7 @@ bool Polling::attend(core::Thread& thread) {
     return others_.far.poll(thread) || moved;
 }
 
-/// The mailbox, the network, and the count.
+/// Ends a poll: the mailbox, the network, and the count.
 [[gnu::always_inline]] inline bool Polling::end_poll(core::Thread& thread, bool moved) {
     if (attention_.load(relaxed)->load(relaxed) != 0) [[unlikely]]
         moved = attend(thread) || moved;
@@ -82,7 +82,7 @@ bool Polling::attend(core::Thread& thread) {
 
 bool Polling::poll(core::Thread& thread, Instances which) {
     bool moved = false;
-    // One instance? (std::has_single_bit() is a call where the processor's popcnt may not be used.)
+    // Is it one instance? (std::has_single_bit() is a call if the compiler may not use popcnt.)
     if (which != 0 && (which & (which - 1)) == 0) [[likely]]
         moved = visit(thread, base_.pool[static_cast<std::size_t>(std::countr_zero(which))]);
     else if (which != 0)
@@ -90,7 +90,7 @@ bool Polling::poll(core::Thread& thread, Instances which) {
     return end_poll(thread, moved);
 }
 
-/// Until one has something; the next time the one after it comes first.
+/// Visits instances until one has a message. The next call begins with the one after it.
 bool Polling::visit_in_turn(core::Thread& thread, Instances which) {
     const auto first = static_cast<int>(thread.visits_from);
     for (Instances left = std::rotr(which, first); left != 0; left &= left - 1) {
@@ -116,16 +116,17 @@ void Polling::poll_all(core::Thread& thread) {
 }
 
 bool Polling::poll_for_program(core::Thread& thread) {
-    // First the program has to come by: whoever answers the mailbox now keeps it from that.
+    // First a thread of the program has to look. If this thread answered the mailbox now, it would
+    // keep it from that.
     if (left_to_program_.any()) return false;
     base_.lone_thread.arrive();
     const std::uint64_t before = thread.progress.progress_productive.value();
     bool left = false;
     try {
         poll_all(thread);
-        left = something_came();  // also where a lock was not free
+        left = something_came();  // also if a lock was not free
     } catch (const std::bad_alloc&) {
-        // What came stays where it is, for the program's threads.
+        // Messages stay in their place, for the program's threads.
     }
     base_.lone_thread.leave();
     if (left_to_program_.any())
@@ -133,8 +134,8 @@ bool Polling::poll_for_program(core::Thread& thread) {
     return left || thread.progress.progress_productive.value() != before;
 }
 
-/// Makes progress on the instance if there is any to be made and nobody else does. A backlog that finds
-/// no room is no progress.
+/// Makes progress on the instance if there is any to make, and no other thread makes it. A backlog
+/// without room is no progress.
 bool Polling::visit(core::Thread& thread, instance::Instance& instance) {
     const bool backlog = instance.backlog().load(relaxed) != 0;
     if (!instance.something_came() && !backlog) return false;
@@ -159,7 +160,7 @@ bool Polling::drain(ProgressCall& call, instance::LockedInstance instance) {
     return moved;
 }
 
-/// Delivers what has come through one ring; true if that was anything.
+/// Delivers messages that have come through one ring. Returns true if there were any.
 bool Polling::drain(ProgressCall& call, instance::LockedInstance instance, instance::Inlet& inlet) {
     int delivered = 0;
     for (; delivered < batch; ++delivered) {
@@ -178,8 +179,8 @@ bool Polling::drain(ProgressCall& call, instance::LockedInstance instance, insta
         inlet.ring.pop(*cell);
     }
     if (delivered != 0) others_.rings.after_draining(instance, inlet);
-    // Nobody will be told of what is left in a cold ring, and this thread may go away. The leader says
-    // that it sleeps before it takes this lock for a last look.
+    // No sender reports messages that are left in a cold ring, and this thread may go away. The
+    // leader says that it sleeps before it takes this lock for a last look.
     if (delivered == batch && base_.lot.leader() == progress::Lot::Leader::asleep) [[unlikely]]
         bell().ring();
     return delivered != 0;
@@ -193,8 +194,8 @@ void Polling::answer_mailbox(ProgressCall& call) {
         const instance::InstanceLock held(*locked);
         if (!held->used) [[unlikely]]
             base_.pool.first_use(held);
-        // The bit goes with the lock held: nobody may find the mailbox quiet before the inlet is listed,
-        // neither the leader nor a thread that delivers in order.
+        // Clears the bit with the lock held. The leader, or a thread that delivers in order, must
+        // not find the mailbox quiet before the inlet is listed.
         rung.fetch_and(~(Instances{1} << instance.number()), seq_cst);
         others_.rings.list_rung(held);
         drain(call, held);
@@ -226,7 +227,7 @@ void Polling::finish(ProgressCall& call) {
     }
 }
 
-/// One after the other, not one within the other: what this puts off, nested progress calls leave to this loop.
+/// Runs work one after the other, not nested: nested progress calls leave their work to this loop.
 void Polling::run_put_off(core::Thread& thread) {
     thread.working = true;
     while (core::Work* work = thread.put_off) {

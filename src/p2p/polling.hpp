@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Progress: takes what has come out of rings and the mailbox, flushes what there is room for, and does what was put off
-/// while locks were held. It is what progress/wait.hpp polls, and asks before it sleeps.
+/// Progress: takes messages out of rings and the mailbox, and flushes the backlog. It runs work
+/// that was put off while locks were held. progress/wait.hpp polls it, and asks it before a sleep.
 ///
 /// Thread safety  every function from any thread, with that thread's own Thread, and without locks.
 
@@ -48,30 +48,32 @@ public:
     };
     Polling(Base& base, const Others& others);
 
-    /// Progress on these instances, or the first of them that has something, and on whatever stands at the
-    /// mailbox; true if there was any. Cheap when nothing came.
+    /// Makes progress on these instances, or the first of them that has a message, and on the
+    /// mailbox. Returns true if there was any. Cheap if no message came.
     bool poll(core::Thread& thread, Instances which);
-    /// Progress on every instance in use.
+    /// Makes progress on every instance in use.
     void poll_all(core::Thread& thread);
-    /// The library's own thread makes progress for those of the program, which make none (p2p/node_worker.hpp); true if
-    /// there was any, or some is left to be made.
+    /// Makes progress in a thread of the library for threads of the program, which make none
+    /// (p2p/node_worker.hpp). Returns true if there was any, or some is left to be made.
     bool poll_for_program(core::Thread& thread);
-    /// From now on every poll looks at the network, too.
+    /// Has every poll look at the network, too, from now on.
     void look_at_network() noexcept;
-    /// The end of a progress call: what was put off while locks were held.
+    /// Ends a progress call: runs work that was put off while locks were held.
     void finish(ProgressCall& call);
 
     // --- for waiting (progress/wait.hpp) ---
 
     bool in_laboratory() const noexcept { return base_.in_laboratory(); }
-    /// What poll() is in a recipe of the laboratory.
+    /// Does the work of poll() in a recipe of the laboratory.
     bool poll_in_laboratory(core::Thread& thread);
-    /// A process by its number; nothing is known of negative ones, of this one, and of those of other nodes.
+    /// Returns a process by its number. Nothing is known of negative ones, of this one, and of
+    /// those of other nodes.
     progress::Peer peer(std::int32_t process, Instances which) const noexcept {
         if (process < 0 || base_.is_far(process) || base_.is_self(process)) return {};
         return {base_.mailboxes.of(static_cast<std::size_t>(process)).waits, which};
     }
-    /// A thread of this process waits at these instances, and offers its core or sleeps; or does no longer.
+    /// Tells whether a thread of this process waits at these instances, and offers its core or
+    /// sleeps.
     void tell_waits(Instances which, bool on) noexcept {
         auto& waits = base_.mailbox().waits;
         // Relaxed: nothing depends on it.
@@ -84,39 +86,42 @@ public:
     void cool(Instances which) { others_.rings.cool(which); }
     bool cool_idle() { return others_.rings.cool_idle(); }
     void add_parked(Instances which, int change) noexcept;
-    /// Threads of this process that sleep, or are about to.
+    /// Returns the threads of this process that sleep, or are about to.
     std::uint32_t sleepers() const noexcept { return sleepers_.load(relaxed); }
-    /// Asks for a ring of the bell when full rings have room again; takes effect with fence_before_sleep(). Answers which
-    /// instances' backlogs it has announced.
+    /// Asks for a ring of the bell when full rings have room again. That takes effect with
+    /// fence_before_sleep(). Returns the instances whose backlogs it has announced.
     Instances announce_backlog(core::Thread& thread) {
         return others_.backlog.announce(thread, others_.rings.fence());
     }
-    /// Orders what was announced and cooled before the last look for something to do. False: a nap is to be taken.
+    /// Orders announcements and cooling before the last look for work. Returns false if the thread
+    /// must nap instead.
     bool fence_before_sleep() noexcept;
-    /// After a store that other processes look at behind a light fence: the next one orders it, too.
+    /// Makes the next fence order a store that other processes look at behind a light fence.
     void uncover_fence() noexcept { others_.rings.fence().uncover(); }
-    /// Whether progress would find something to do, or there is a backlog besides those announced.
+    /// Returns whether progress would find work, or whether there is a backlog besides those
+    /// announced.
     bool something_to_do(core::Thread& thread, Instances announced);
-    /// Rings that may have been used are to be looked at when they have been idle for long (p2p/idle_rings.hpp).
+    /// Has used rings looked at when they have been idle for long (p2p/idle_rings.hpp).
     void stir_idle_rings() noexcept {
         if (idle_rings_.stir()) [[unlikely]]
             bell().ring();
     }
-    /// Answers how long the leader, which has announced that it sleeps, may do so before it is asked again.
+    /// Returns how long the leader, which has announced that it sleeps, may sleep before the next
+    /// call.
     std::chrono::nanoseconds tend_idle_rings(core::Thread& thread) noexcept {
         return idle_rings_.tend(thread);
     }
     UnexpectedNotice& unexpected_notice() noexcept { return others_.unexpected_notice; }
     IdleRings& idle_rings() noexcept { return idle_rings_; }
     LeftToProgram& left_to_program() noexcept { return left_to_program_; }
-    /// Whether nothing of this process waits for room any more.
+    /// Returns whether no message of this process waits for room any more.
     bool all_handed_over() const noexcept;
 
     // --- for recipes and probes ---
 
-    /// Delivers what has come through the rings of the instance; true if that was anything.
+    /// Delivers messages of the instance's rings. Returns true if there were any.
     bool drain(ProgressCall& call, instance::LockedInstance instance);
-    /// Looks at what senders have announced.
+    /// Looks at announcements of senders.
     void answer_mailbox(ProgressCall& call);
 
 private:
@@ -128,7 +133,8 @@ private:
     void restore_order(ProgressCall& call);
     void run_put_off(core::Thread& thread);
     bool something_came();
-    /// An instance that only sends is not in use, but may have a backlog.
+    /// Returns the instances in use and those with a backlog: an instance that only sends is not in
+    /// use.
     Instances in_progress() const noexcept {
         return base_.pool.used() | others_.backlog.instances();
     }
@@ -137,7 +143,8 @@ private:
     const Others others_;
     IdleRings idle_rings_;
     LeftToProgram left_to_program_;
-    /// What a poll looks at besides rings: the mailbox, or something that is never zero if there is a network.
+    /// Flag that a poll looks at besides rings: the mailbox, or one that is never zero if there is
+    /// a network.
     std::atomic<const std::atomic<std::uint64_t>*> attention_;
     alignas(cache_line) std::atomic<std::uint32_t> sleepers_{0};
 };

@@ -21,7 +21,8 @@ Pressure::Pressure(std::uint64_t limit, std::size_t processes, std::size_t insta
     if (limit != 0) set_limit(limit);
 }
 
-/// What instances have not told yet is at most a quarter of the limit, so that pressure ends when all is gone.
+/// Sets the limit. Instances keep back at most a quarter of it, so that pressure ends when all
+/// messages are gone.
 void Pressure::set_limit(std::uint64_t limit) noexcept {
     limit_ = limit;
     step_.store(std::clamp<std::uint64_t>(limit / (4 * instances_), 1, most_step), relaxed);

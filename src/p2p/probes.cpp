@@ -46,7 +46,7 @@ match::Message* Probes::search(core::Thread& thread, const Wanted& wanted) {
     return message;
 }
 
-/// False: all instances have to be searched.
+/// Searches the home. Returns false if all instances have to be searched.
 bool Probes::search_at_home(ProgressCall& call, const Wanted& wanted, match::Message*& message) {
     const match::Pattern& pattern = wanted.pattern;
     const std::uint8_t home = others_.any_tag.home_of(pattern.context);
@@ -67,7 +67,8 @@ match::Message* Probes::search_instance(instance::LockedInstance instance, const
     return message;
 }
 
-/// Takes the message if it is to be taken. False: its sender has taken it back, and it is gone.
+/// Takes the message if `wanted` says so. Returns false if its sender has taken it back; it is gone
+/// then.
 bool Probes::settle(instance::LockedInstance instance, const Wanted& wanted,
                     match::Message& message) {
     if (wanted.take && !others_.unexpected.accept_or_discard(instance, message)) return false;

@@ -26,19 +26,21 @@ public:
     };
     Probes(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
 
-    /// The first message that the pattern accepts, left where it is; false if there is none.
+    /// Finds the first message that the pattern accepts, and leaves it in its place. Returns false
+    /// if there is none.
     bool find(core::Thread& thread, const match::Pattern& pattern, bool in_order,
               core::Outcome& found);
-    /// The same, taken out for Receiver::receive_matched(); nullptr if there is none.
+    /// Does the same, and takes the message out for Receiver::receive_matched(). Returns nullptr if
+    /// there is none.
     match::Message* take(core::Thread& thread, const match::Pattern& pattern, bool in_order,
                          core::Outcome& found);
 
 private:
-    /// A message that is looked for.
+    /// A search for a message.
     struct Wanted {
         const match::Pattern& pattern;
         bool in_order;
-        bool take;  ///< out of its queue
+        bool take;  ///< whether it leaves its queue
         core::Outcome& found;
     };
     match::Message* search(core::Thread& thread, const Wanted& wanted);

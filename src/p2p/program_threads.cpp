@@ -16,7 +16,8 @@ void ProgramThreads::find_out_about_cores() noexcept {
     cores_.find_out(static_cast<int>(lone_thread_.threads()) - network_workers_.load(relaxed));
 }
 
-/// Where it is not asked for by name, nobody hears if there can be no other thread.
+/// Starts the worker. If there can be no other thread, no report follows, since no user asked for
+/// it by name.
 void ProgramThreads::start_worker() noexcept {
     look_for_late_processes();
     if (!cores_.one_is_spare()) return;

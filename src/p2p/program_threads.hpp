@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The threads of this process, whether they have a core each, and the library's thread that is started once a large message
-/// could use a spare one (p2p/node_worker.hpp).
+/// The threads of this process, and whether each has a core. Besides, the library's thread that
+/// starts once a large message could use a spare core (p2p/node_worker.hpp).
 ///
 /// Thread safety  any thread.
 
@@ -22,13 +22,14 @@ public:
                    sync::LoneThread& lone_thread)
         : lone_thread_(lone_thread), cores_(mailboxes, rank) {}
 
-    /// A thread of the program has called MPI for the first time (+1), or has ended (-1).
+    /// Counts a thread of the program that has called MPI for the first time (+1), or has ended
+    /// (-1).
     void count(int change) noexcept;
-    /// Of the program, and the worker while it works.
+    /// Returns the number of threads of the program, and the worker while it works.
     std::uint32_t number() const noexcept { return lone_thread_.threads(); }
-    /// The network has a thread of its own, which is counted and hardly ever wants a core.
+    /// Notes that the network has a thread, which is counted and hardly ever wants a core.
     void expect_network_worker() noexcept { network_workers_.store(1, relaxed); }
-    /// Processes may have started of which nothing was known.
+    /// Finds out about processes that have started since.
     void find_out_about_cores() noexcept;
     void look_for_late_processes() noexcept {
         if (!cores_.all_known()) [[unlikely]]
@@ -36,19 +37,20 @@ public:
     }
     bool short_of_cores() const noexcept { return cores_.are_short(); }
     const NodeCores& cores() const noexcept { return cores_; }
-    /// Whether threads that wait take the cores from threads that have something to do.
+    /// Returns the estimate whether waiting threads take cores from threads with work.
     core::Company& company() noexcept { return company_; }
 
-    /// Has that thread started when the first large message is sent or taken while there is a spare core. nullptr: none.
+    /// Has that thread start when the first large message is sent or taken while there is a spare
+    /// core. nullptr: none.
     void start_with_large_messages(NodeWorker* worker) noexcept {
-        to_start_.store(worker, relaxed);  // no messages are under way
+        to_start_.store(worker, relaxed);  // no messages have started yet
     }
     void note_large_message() noexcept {
         if (to_start_.load(relaxed) != nullptr) [[unlikely]]
             start_worker();
     }
 
-    /// For as long as it lives, the calling thread does not count among those of the process.
+    /// While it lives, the calling thread does not count among those of the process.
     class Aside {
     public:
         explicit Aside(ProgramThreads& threads) noexcept : threads_(threads) { threads_.count(-1); }
@@ -66,7 +68,7 @@ private:
     sync::LoneThread& lone_thread_;
     NodeCores cores_;
     std::atomic<int> network_workers_{0};
-    std::atomic<NodeWorker*> to_start_{nullptr};  ///< with the first large message
+    std::atomic<NodeWorker*> to_start_{nullptr};  ///< started with the first large message
     alignas(cache_line) core::Company company_;
 };
 

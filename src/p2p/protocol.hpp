@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What messages between processes say. What is done with them: p2p/protocols/.
+/// Messages between processes and their fields. p2p/protocols/ handles them.
 ///
-///   eager       the payload comes at once
-///   placed      the same by a ring of payload, where the header says (node/payload_ring.hpp)
-///   streamed    the payload follows through a ring of payload, piece by piece, whether it is matched or
-///               not. A receiver that has waited for long closes the message, and gets the rest in one of
-///               the ways of a rendezvous.
-///   eager_sync  the same as eager, and the sender waits for an `ack` that says it was matched
-///   rendezvous  the payload stays with the sender. Once matched, the receiver either reads it out
-///               of the sender's memory and answers `fin` (single copy), or asks with `cts` for
-///               `data` messages that run through the ring (pipelined). While it reads a large one
-///               it offers the sender a part of the work with `share`, to which the sender answers
-///               `shared` when nothing is left to be taken.
+///   eager       the payload comes at once.
+///   placed      the same by a ring of payload, at the place that the header names
+///               (node/payload_ring.hpp).
+///   streamed    the payload follows through a ring of payload, piece by piece, matched or not.
+///               A receiver that has waited for long closes the message. It gets the rest by one
+///               of the methods of a rendezvous.
+///   eager_sync  the same as eager, and the sender waits for an `ack` that says it was matched.
+///   rendezvous  the payload stays with the sender until the message is matched. Then the receiver
+///               may read it out of the sender's memory and answer `fin` (single copy).
+///               Or it asks with `cts` for `data` messages through the ring (pipelined).
+///               While it reads a large one it offers the sender a part of the work with `share`.
+///               The sender answers `shared` when nothing is left to be taken.
 ///
-/// Control messages (from ack on) name requests by address: a request stays where it is
-/// until the operation is complete, and only its own process follows the address.
+/// Control messages (from ack on) name requests by address. A request keeps its address until the
+/// operation is complete, and only its own process follows the address.
 ///
-/// A sender takes a message back (MPI_Cancel) out of its backlog, or by an offer that the receiver has not
-/// accepted yet (sync/offers.hpp). The receiver drops such a message wherever it comes across it. A receiver of
-/// another node is asked with `cancel`; it answers `cancelled` if it finds the message, and else nothing: then
-/// the message is being received.
+/// A sender takes a message back (MPI_Cancel) out of its backlog. Or it takes back an offer that
+/// the receiver has not accepted yet (sync/offers.hpp). The receiver drops that message when it
+/// finds it. A receiver of another node is asked with `cancel`. It answers `cancelled` if it finds
+/// the message, otherwise not: then the message is being received.
 ///
-/// Messages to other nodes and jobs are eager, eager_sync, readable, or rendezvous, whose payload is pipelined then. What is done
-/// to a window's memory there is asked with `access` (p2p/far_access.hpp). Answers are `data`, `ack`, or `refused`.
+/// Messages to other nodes and jobs are eager, eager_sync, readable, or rendezvous, whose payload
+/// is then pipelined. `access` asks for accesses to a window there (p2p/far_access.hpp). Answers
+/// are `data`, `ack`, or `refused`.
 
 #include <cstdint>
 #include <cstring>
@@ -40,45 +42,47 @@ enum class MessageKind : std::uint8_t {
     eager_sync,
     rendezvous,
     local,    ///< within the process: never in a ring, only in the unexpected queue
-    nothing,  ///< has the number of a message that was taken back, for those who count them
+    nothing,  ///< has the number of a message that was taken back, for receivers that count
     placed,
     streamed,
-    readable,  ///< of another node: as rendezvous, and the payload may be read by the network
+    readable,  ///< to another node: as rendezvous, and the network may read the payload
     ack,
     fin,
     cts,
     data,
     share,
     shared,
-    payload_ring,  ///< a ring of payload, for this instance
-    cancel,        ///< the sender, of another node, wants a message back
-    cancelled,     ///< it has it
-    pressure,      ///< of a process of another node: whether it is short of memory
-    access,        ///< of another node, to a window
-    refused,       ///< its answer, where it is not to be done
-    letter,        ///< of another job (p2p/guest_listener.hpp)
+    payload_ring,  ///< names a ring of payload for this instance
+    cancel,        ///< the sender, on another node, wants a message back
+    cancelled,     ///< the message goes back
+    pressure,      ///< from another node: whether its process is short of memory
+    access,        ///< from another node, to a window
+    refused,       ///< answer to an access that is not done
+    letter,        ///< from another job (p2p/guest_listener.hpp)
 };
 
 constexpr bool is_control(MessageKind kind) noexcept { return kind >= MessageKind::ack; }
 
-/// With it a large payload begins, or goes on: also while the program of its receiver computes (p2p/node_worker.hpp).
+/// Returns whether a large payload begins or goes on with it. That also happens while the
+/// receiver's program computes (p2p/node_worker.hpp).
 constexpr bool moves_large_payload(MessageKind kind) noexcept {
     return kind == MessageKind::rendezvous || kind == MessageKind::streamed ||
         kind == MessageKind::cts || kind == MessageKind::data || kind == MessageKind::share;
 }
 
-/// Whether its sender may take it back until it is matched, or the send is complete.
+/// Returns whether its sender may take it back until it is matched, or the send is complete.
 constexpr bool is_offered(MessageKind kind) noexcept {
     return kind == MessageKind::eager_sync || kind == MessageKind::rendezvous ||
         kind == MessageKind::streamed;
 }
 
-/// Whether its sender, of another node, may ask for it.
+/// Returns whether its sender, on another node, may ask for it.
 constexpr bool may_be_taken_back(MessageKind kind) noexcept {
     return is_offered(kind) || kind == MessageKind::readable;
 }
 
-/// A request of the process that the message goes to. Messages of four kinds say no more than that.
+/// Names a request of the process that the message goes to. Messages of four kinds have no other
+/// fields.
 template <MessageKind kind>
 struct NamesSender {
     static constexpr MessageKind message_kind = kind;
@@ -88,7 +92,7 @@ using AckFields = NamesSender<MessageKind::ack>;
 using FinFields = NamesSender<MessageKind::fin>;
 using CancelFields = NamesSender<MessageKind::cancel>;  ///< with the envelope of the message
 using CancelledFields = NamesSender<MessageKind::cancelled>;
-/// An offer is known by its number in a block of slots, by that block of its ring, and by the instance of the ring.
+/// An offer: its number in a block of slots, that block of its ring, and the instance of the ring.
 struct MessageOffer {
     std::uint64_t number;  ///< below 2^50
     std::uint8_t instance;
@@ -108,10 +112,10 @@ private:
     static constexpr int block_shift = 56;
     static constexpr std::uint64_t numbers = (std::uint64_t{1} << block_shift) - 1;
 };
-/// What the prefix of an offered message begins with.
+/// First fields of an offered message's prefix.
 struct OfferedFields {
     std::uint64_t sender;
-    std::uint64_t offer;  ///< of a MessageOffer; 0: it cannot be taken back
+    std::uint64_t offer;  ///< word of a MessageOffer; 0: it cannot be taken back
 };
 struct EagerSyncFields : OfferedFields {
     static constexpr MessageKind message_kind = MessageKind::eager_sync;
@@ -153,7 +157,7 @@ struct CtsFields {
     static constexpr MessageKind message_kind = MessageKind::cts;
     std::uint64_t sender;
     std::uint64_t receiver;
-    std::uint64_t from;    ///< so many bytes are there already
+    std::uint64_t from;    ///< bytes that have come already
     std::uint64_t length;  ///< bytes that the receiver wants
 };
 /// Prefix of data.
@@ -166,7 +170,7 @@ struct DataFields {
 inline bool is_data(const instance::Pending& pending) noexcept {
     return pending.kind == static_cast<std::uint8_t>(DataFields::message_kind);
 }
-/// The first `bytes` of the data have left.
+/// Notes that the first `bytes` of the data have left.
 inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {
     data.offset += bytes;
     data.bytes -= bytes;
@@ -175,35 +179,36 @@ inline void pass_piece(instance::Pending& data, std::uint64_t bytes) noexcept {
     fields.offset = data.offset;
     std::memcpy(data.prefix, &fields, sizeof fields);
 }
-/// Prefix of access. It begins as that of data: what is cut into pieces has the same address and another offset.
+/// Prefix of access. It begins as that of data: pieces of one access have the same address and
+/// different offsets.
 struct AccessFields {
     static constexpr MessageKind message_kind = MessageKind::access;
-    std::uint64_t address;   ///< in the window, of what has offset 0
-    std::uint64_t offset;    ///< packed bytes of the asking process's data that come before
-    std::uint64_t receiver;  ///< its request, which the answer completes; 0: none is wanted
+    std::uint64_t address;   ///< in the window, of the byte with offset 0
+    std::uint64_t offset;    ///< packed bytes of the asking process's data before this piece
+    std::uint64_t receiver;  ///< request that the answer completes; 0: no answer is wanted
     std::uint32_t length;    ///< bytes or elements
-    std::uint8_t kind;       ///< rma::FarKind, as what follows belongs to rma/
+    std::uint8_t kind;       ///< rma::FarKind, since the next fields belong to rma/
     std::uint8_t operation;
     std::uint16_t element;
 };
 static_assert(sizeof(AccessFields) <= node::inline_payload);
-/// The tag of one whose answer somebody waits for; of others it is 0.
+/// Tag of an access whose answer a thread awaits. Others have tag 0.
 inline constexpr std::int32_t awaited_access = 1;
-/// Of letter: what processes of different jobs say before they have a communicator.
+/// Prefix of letter. Processes of different jobs exchange letters before they have a communicator.
 struct LetterFields {
     static constexpr MessageKind message_kind = MessageKind::letter;
-    std::uint64_t to;    ///< a key of the receiver's
-    std::uint64_t from;  ///< one of the sender's, for an answer
+    std::uint64_t to;    ///< a key of the receiver
+    std::uint64_t from;  ///< a key of the sender, for an answer
     std::uint64_t says;  ///< belongs to dyn/
 };
-/// Of refused.
+/// Prefix of refused.
 struct RefusedFields {
     static constexpr MessageKind message_kind = MessageKind::refused;
     std::uint64_t receiver;
-    std::uint64_t bytes;  ///< of its data, that do not come
+    std::uint64_t bytes;  ///< bytes of data that do not come
 };
 
-/// What the payload of a message in its place begins with.
+/// Returns the fields at the beginning of a message's payload, in its place.
 template <class Fields>
 Fields fields_of(const transport::Header& header) noexcept {
     Fields fields;
@@ -211,7 +216,7 @@ Fields fields_of(const transport::Header& header) noexcept {
     return fields;
 }
 
-/// Of a SharedCopy of the receiver.
+/// Names a SharedCopy of the receiver.
 struct ShareFields {
     static constexpr MessageKind message_kind = MessageKind::share;
     std::uint64_t sender;
@@ -221,18 +226,17 @@ struct SharedFields {
     static constexpr MessageKind message_kind = MessageKind::shared;
     std::uint64_t sender;
     std::uint64_t number;
-    std::uint64_t last;  ///< 1: the sender copied the last piece, and its send is complete
-    std::uint64_t
-        undone;  ///< where a piece begins that the sender took and could not copy; ~0: none
+    std::uint64_t last;    ///< 1: the sender copied the last piece, and its send is complete
+    std::uint64_t undone;  ///< start of a piece that the sender took and could not copy; ~0: none
 };
 
-/// What a message begins with: its kind, and what that kind says before the payload.
+/// Prefix of a message: its kind, and that kind's fields before the payload.
 struct Prefix {
     MessageKind kind = MessageKind::eager;
     const void* fields = nullptr;
     std::uint32_t bytes = 0;
 
-    constexpr Prefix() = default;  ///< of an eager message, which says nothing
+    constexpr Prefix() = default;  ///< of an eager message, which has no fields
     template <class Fields>
         requires requires { Fields::message_kind; }
     Prefix(const Fields& all) noexcept  // NOLINT: what is to be said may stand for it
@@ -241,12 +245,12 @@ struct Prefix {
         : kind(static_cast<MessageKind>(pending.kind)),
           fields(pending.prefix),
           bytes(pending.prefix_bytes) {}
-    /// Followed by a payload that is written beside the fields.
+    /// Makes a prefix whose payload is written beside the fields.
     Prefix(MessageKind kind, const void* all, std::uint32_t bytes) noexcept
         : kind(kind), fields(all), bytes(bytes) {}
 };
 
-/// The data path answers in one word.
+/// Result of the data path, in one word.
 enum class [[nodiscard]] Post : std::uint8_t {
     done,   ///< handed over; the buffer is free again
     retry,  ///< no room; nothing was changed

@@ -19,12 +19,12 @@
 namespace heddle::p2p {
 namespace {
 
-/// Its payload is still with its sender, or on its way.
+/// Returns whether the payload is still with its sender, or on its way.
 bool is_announced(const match::Message& message) noexcept {
     return protocol_of(message).fetch != nullptr;
 }
 
-/// The payload of a message that has come, of which this is said.
+/// Returns the pull of an announced payload.
 Pull pull_of(core::Request& receive, std::int32_t process, std::uint8_t instance,
              const Protocol& protocol, const RemotePayload& payload) noexcept {
     return {&receive,         process,        instance,  payload.sender,
@@ -32,7 +32,7 @@ Pull pull_of(core::Request& receive, std::int32_t process, std::uint8_t instance
             payload.manifest, payload.offer};
 }
 
-/// What copy_of() has kept of it.
+/// Returns the announcement that copy_of() has kept.
 RemotePayload announcement_in(match::Message& message) noexcept {
     return {message.sender, message.offer(),      message.far.address,
             message.length, message.far.manifest, message.far.synchronous};
@@ -50,7 +50,7 @@ void Receiver::consume_now(core::Thread& thread, core::Request& receive, match::
     });
 }
 
-/// The message was just taken out of its queue. Unlocks the instance.
+/// Consumes a message that was just taken out of its queue. Unlocks the instance.
 core::Request* Receiver::consume_taken(core::Thread& thread, instance::LockedInstance instance,
                                        core::Request& receive, match::Message& message) {
     match::Message* accepted = others_.unexpected.take_accepted(instance, receive, &message);
@@ -79,20 +79,20 @@ core::Request* Receiver::receive_matched(core::Thread& thread, match::Message& m
 void Receiver::note_causality(core::Request& receive, const match::Message& message) noexcept {
     if (!platform::races_are_sought() || message.peer != base_.rank) return;
     receive.peer = base_.rank;
-    // A send that is over may be another by now; it stands for what it was.
+    // The memory of a send that is over may be another send by now. It stands for the first one.
     const auto& send = *reinterpret_cast<const core::Request*>(message.sender);
     const bool waits = &protocol_of(message) == &protocols::local;
     core::causality::matched(receive, send, waits && send.synchronous);
 }
 
 match::Pattern Receiver::pattern_of(const core::Request& receive) {
-    // A wildcard is matched with the instance of the message locked, whichever that is.
+    // A wildcard is matched with the instance of the message locked, and that may be any.
     if (receive.any_tag) return {receive.context, receive.wanted_source, match::any_tag};
     const instance::InstanceLock held(base_.pool[receive.instance]);
     return {receive.context, receive.source, receive.tag};
 }
 
-/// A receive that belongs to no instance, or a recipe of the laboratory.
+/// Posts a receive that belongs to no instance, or one in a recipe of the laboratory.
 core::Request* Receiver::post_slowly(core::Thread& thread, core::Request& receive,
                                      bool allow_overtaking) {
     receive.any_tag = receive.tag == match::any_tag;
@@ -107,9 +107,10 @@ bool Receiver::cancel(core::Thread& thread, core::Request& receive) {
     if (receive.any_tag) {
         taken = others_.any_tag.cancel(receive);
     } else {
-        // In use, since something was posted; what is posted may change until it is locked.
+        // The instance is in use, since the receive was posted. The receive may change until it is
+        // locked.
         const instance::InstanceLock held(base_.pool[receive.instance]);
-        // Matched receives are out of the queue; those that are not still have the wanted source.
+        // Matched receives are out of the queue. The others still have the wanted source.
         taken = !receive.completed() && held->matcher.cancel(receive);
     }
     if (!taken) return false;
@@ -122,7 +123,7 @@ bool Receiver::cancel(core::Thread& thread, core::Request& receive) {
     return true;
 }
 
-/// A message that is here as a whole.
+/// Delivers a message that is here as a whole.
 [[gnu::always_inline]] inline void Receiver::deliver_eager(ProgressCall& call,
                                                            instance::LockedInstance instance,
                                                            std::int32_t process,
@@ -150,17 +151,18 @@ void Receiver::deliver(ProgressCall& call, instance::LockedInstance instance, st
     deliver_by(protocol, arrival);
 }
 
-/// Where order is asked for, nothing that was sent before it is still to be matched.
+/// Returns whether the message may be matched. If order is asked for, no earlier message may still
+/// be unmatched.
 bool Receiver::is_next(std::int32_t process, const transport::Header& header) const {
     return base_.is_far(process) || base_.is_sequenced() ||
         !others_.any_tag.deferred_precede(process, header.context, header.stamp);
 }
 
-/// A message of another kind than an eager one.
+/// Delivers a message of another kind than an eager one.
 void Receiver::deliver_by(const Protocol& protocol, const Arrival& arrival) {
     const auto& [call, process, header, key] = arrival;
     const instance::LockedInstance instance = *key;
-    make_room(call.pulls);  // before there is a receive to be lost
+    make_room(call.pulls);  // before a receive is taken, which a failure would lose
     if (protocol.ahead != nullptr) protocol.ahead(others_.parts, arrival);
     const bool offered = is_offered(protocol.kind);
     MessageOffer offer{};
@@ -214,7 +216,8 @@ match::Message& Receiver::copy_of(const Arrival& arrival) {
     return message;
 }
 
-/// Gives the receive a message that is in no queue (any more), and frees the message. `call.pulls` has room.
+/// Gives the receive a message that is in no queue (any more), and frees the message. `call.pulls`
+/// has room.
 void Receiver::consume(ProgressCall& call, core::Request& receive, match::Message& message) {
     if (is_announced(message))
         return call.pulls.push_back(take_announced(call.thread, receive, message));

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The way in: posts receives, and gives each message that comes to the receive that it matches, or keeps it.
+/// Receiving: posts receives, and gives each message to the receive that it matches, or keeps it.
 ///
 /// Short ones     start() is the data path of a receive, deliver() that of a message.
-/// Large ones     are noted with the instance locked, and copied once it is not (ProgressCall::pulls, p2p/large_copy.hpp).
+/// Large ones     are noted with the instance locked, and copied once it is unlocked
+///                (ProgressCall::pulls, p2p/large_copy.hpp).
 /// Kept ones      p2p/unexpected.hpp
 /// MPI_ANY_TAG    p2p/any_tag.hpp
 /// To itself      a message of this process is matched as it is sent: receiver_self.cpp.
-/// Watched        matching that is recorded, timed, or that of a recipe of the laboratory: receiver_watched.cpp.
+/// Watched        matching that is recorded, timed, or done in a recipe of the laboratory:
+///                receiver_watched.cpp.
 ///
-/// Thread safety  functions that ask for the key to an instance need it; the others are called without locks, from any
-///                thread.
+/// Thread safety  functions that take the key to an instance need it. The others are called without
+///                locks, from any thread.
 
 #include <algorithm>
 
@@ -40,8 +42,8 @@ struct Inbound {
     std::uint64_t bytes;
     objects::Communicator* communicator;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
-    sync::Slot* waiter =
-        nullptr;  ///< hears of its completion (p2p/listener.hpp); nobody waits for it
+    /// Hears of the completion (p2p/listener.hpp); no thread waits for it.
+    sync::Slot* waiter = nullptr;
 };
 
 class Receiver {
@@ -59,8 +61,8 @@ public:
     };
     Receiver(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
 
-    /// Posts a receive. The answer is to be waited for and freed; nullptr when memory has run out. `base`: as
-    /// Sender::start() has it.
+    /// Posts a receive. Returns a request to wait for and free, or nullptr if memory has run out.
+    /// `base` is as in Sender::start().
     [[gnu::always_inline]] core::Request* start(Base& base, core::Thread& thread,
                                                 const Inbound& inbound) {
         core::Request* receive = make(base, thread, inbound);
@@ -81,17 +83,19 @@ public:
     /// Receives a message that has been taken out of its queue.
     core::Request* receive_matched(core::Thread& thread, match::Message& message,
                                    const Inbound& inbound);
-    /// Takes a posted receive back; false if it was matched before.
+    /// Takes a posted receive back. Returns false if it was matched before.
     bool cancel(core::Thread& thread, core::Request& receive);
-    /// What a posted receive accepts; once matched, what it got.
+    /// Returns the pattern of a posted receive. For a matched one it is the envelope of its
+    /// message.
     match::Pattern pattern_of(const core::Request& receive);
 
     // --- messages that come ---
 
-    /// Out of a ring, or by the network; its cells, or its batch, stay. By the network control messages do not come here.
+    /// Delivers a message out of a ring, or from the network. Its cells, or its batch, stay.
+    /// Control messages of the network do not come here.
     void deliver(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
                  const transport::Header& header);
-    /// The receive that gets a message with this envelope, taken out of where it was posted.
+    /// Returns the receive that gets a message with this envelope. Takes it out of its list.
     [[gnu::always_inline]] core::Request* match(instance::LockedInstance instance,
                                                 match::Envelope envelope) noexcept {
         if (instance->watched) [[unlikely]]
@@ -101,10 +105,10 @@ public:
             receive->source = envelope.source;
         return receive;
     }
-    /// A message that was taken out of its ring in turn.
+    /// Matches a message that was taken out of its ring in turn.
     void match_taken_out(ProgressCall& call, instance::LockedInstance instance,
                          match::Message& message);
-    /// What is to be kept of a message that has come. Throws std::bad_alloc.
+    /// Returns a message entry with the parts to be kept. Throws std::bad_alloc.
     match::Message& copy_of(const Arrival& arrival);
 
     // --- messages that a receive has got ---
@@ -113,18 +117,18 @@ public:
     void consume_now(core::Thread& thread, core::Request& receive, match::Message& message);
     /// Gets the payload of a matched message that did not come with its header.
     void pull(ProgressCall& call, const Pull& pull);
-    /// The receive has been given the message, which is still there.
+    /// Notes the order of threads. The receive has got the message, which is still there.
     void note_causality(core::Request& receive, const match::Message& message) noexcept;
 
     // --- messages of this process to itself ---
 
     void send_to_self(core::Thread& thread, core::Request& send, const Outbound& message);
-    /// Takes such a message out of the unexpected queue; false: it is not there.
+    /// Takes such a message out of the unexpected queue. Returns false if it is not there.
     bool take_from_self(const core::Request& send);
 
     // --- messages whose matching is watched ---
 
-    /// A receive that goes to the instance of its tag, past the short way.
+    /// Posts a receive at the instance of its tag, off the fast path.
     core::Request* post_exactly(core::Thread& thread, core::Request& receive);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages of a process to itself: matched as they are sent.
+/// Messages of a process to itself. They are matched as they are sent.
 
 #include "core/causality.hpp"
 #include "p2p/any_tag.hpp"
@@ -26,7 +26,7 @@ void Receiver::send_to_self(core::Thread& thread, core::Request& send, const Out
     finish(call);
 }
 
-/// A receive that waits gets the payload once the lock is free (ProgressCall::pulls).
+/// Delivers a message. A receive that waits gets the payload after unlocking (ProgressCall::pulls).
 void Receiver::deliver_to_self(ProgressCall& call, instance::LockedInstance instance,
                                core::Request& send, const Outbound& message) {
     make_room(call.pulls);
@@ -45,8 +45,8 @@ void Receiver::deliver_to_self(ProgressCall& call, instance::LockedInstance inst
         consume(call, *receive, local);
         return;
     }
-    const bool stays =
-        message.bytes != 0 && base_.is_under_pressure(base_.rank);  // as in Backlog::withhold()
+    // As in Backlog::withhold().
+    const bool stays = message.bytes != 0 && base_.is_under_pressure(base_.rank);
     if (!send.synchronous && message.bytes <= base_.settings.eager_limit && !stays) {
         local.protocol = static_cast<std::uint8_t>(protocols::eager.kind);
         others_.messages.copy_payload(call.thread, local, message.data,

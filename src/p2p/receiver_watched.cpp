@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Matching that is watched: recorded, timed, beside receives with MPI_ANY_TAG, or in a section of a recipe of the laboratory.
+/// Watched matching: recorded, timed, beside receives with MPI_ANY_TAG, or in a section of a recipe
+/// of the laboratory.
 
 #include "p2p/any_tag.hpp"
 #include "p2p/receiver.hpp"
@@ -13,7 +14,7 @@ using sync::locks::Section;
 
 namespace {
 
-/// Has it counted how long it lives.
+/// Adds the time of its life to a counter.
 class Stopwatch {
 public:
     Stopwatch(bool on, match::SearchCounts& counts, std::uint32_t context) noexcept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Sending, matching and making progress in recipes of the laboratory (p2p/laboratory.hpp).
+/// Sends, matching and progress in recipes of the laboratory (p2p/laboratory.hpp).
 
 #include <bit>
 #include <utility>
@@ -23,7 +23,7 @@ using sync::locks::Section;
 
 namespace {
 
-/// Work that is put off may want sections of its own: in this one, it is put off further.
+/// Keeps work put off while it lives. That work may want sections of its own.
 class SectionWithoutWork {
 public:
     SectionWithoutWork(core::Thread& thread, sync::locks::Visitor* visitor, Section section,
@@ -41,7 +41,7 @@ private:
     InSection section_;
 };
 
-/// Not messages of collectives, which have a context of their own.
+/// Returns false for messages of collectives, which have a context of their own.
 bool may_overtake(const Outbound& message) noexcept {
     return message.communicator != nullptr && message.communicator->hints.allow_overtaking &&
         message.communicator->context == message.envelope.context;
@@ -49,7 +49,7 @@ bool may_overtake(const Outbound& message) noexcept {
 
 }  // namespace
 
-/// An eager message, if there is room for it. In the section of the outbox.
+/// Posts an eager message if there is room for it. In the section of the outbox.
 Post Recipes::post_in_section(core::Thread& thread, instance::Instance& way,
                               const Outbound& message, std::uint64_t number) {
     const InSection section(thread.visitor, Section::outbox, way.number());
@@ -57,7 +57,7 @@ Post Recipes::post_in_section(core::Thread& thread, instance::Instance& way,
     return others_.sender.post(thread, way, message, {}, base_.stamps.numbered(number));
 }
 
-/// In the section of the outbox.
+/// Starts a send in the section of the outbox.
 core::Request* Recipes::start_in_section(core::Thread& thread, instance::Instance& way,
                                          const Outbound& message, bool synchronous,
                                          std::uint64_t number) {
@@ -76,7 +76,8 @@ core::Request* Recipes::send(core::Thread& thread, const Outbound& message, Send
     std::uint64_t number = 0;
     instance::Instance* way = &home;
     if (base_.laboratory->sequenced && message.process != base_.rank) {
-        // The number before the instance: who takes both has them in the order of its sends.
+        // The number before the instance: a thread that takes both has them in the order of its
+        // sends.
         number = may_overtake(message)
             ? in_no_sequence
             : base_.laboratory->take_number(home.number(), message.process);
@@ -101,8 +102,9 @@ std::size_t Recipes::choose_instance(const core::Thread& thread, std::uint32_t c
                                        : base_.pool.home_of(context, 0);
 }
 
-/// A nonblocking send as P3 has it (section 5.3): with a request, even if the message is away at once,
-/// and a reference to the communicator meanwhile. Predefined datatypes are never freed, and not counted.
+/// Sends without blocking as P3 does (section 5.3). It makes a request even if the message leaves
+/// at once, and holds a reference to the communicator meanwhile. Predefined datatypes are never
+/// freed, and not counted.
 core::Request* Recipes::send_with_request(core::Thread& thread, const Outbound& message,
                                           instance::Instance& way, std::uint64_t number) {
     core::Request* send = base_.requests.take(thread);
@@ -153,7 +155,7 @@ void Recipes::match_set_aside(ProgressCall& call) {
     }
 }
 
-/// Also what another thread would look at next.
+/// Matches all messages, also those that another thread would look at next.
 void Recipes::match_all_that_came(ProgressCall& call) {
     others_.polling.answer_mailbox(call);
     base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
@@ -162,7 +164,7 @@ void Recipes::match_all_that_came(ProgressCall& call) {
     finish(call);
 }
 
-/// The message, and those that have waited for it.
+/// Matches the message, and those that have waited for it.
 void Recipes::match_in_sequence(ProgressCall& call, instance::LockedInstance home,
                                 match::Message& message) {
     if (message.stamp == in_no_sequence) return match_at_home(call, home, message);
@@ -186,8 +188,8 @@ void Recipes::match_at_home(ProgressCall& call, instance::LockedInstance home,
     others_.receiver.match_taken_out(call, home, message);
 }
 
-/// P1, algorithm 2: the thread's own instance first, then the others in turn until one has something.
-/// What threads leave behind that have ended is found in this way, too.
+/// Polls as in P1, algorithm 2: the thread's own instance first, then the others in turn until one
+/// has a message. That also finds messages of threads that have ended.
 bool Recipes::poll(core::Thread& thread) {
     if (thread.visitor != nullptr) {
         thread.visitor->path = Path::progress;
@@ -202,8 +204,8 @@ bool Recipes::poll(core::Thread& thread) {
     return moved;
 }
 
-/// MPI_Test is on the main path: whoever called it has something else to do (P2, section 4.1). It need
-/// not wait for the lock either (section 6.2).
+/// Polls for MPI_Test, which is on the main path: its caller has other work to do (P2, section
+/// 4.1). It need not wait for the lock either (section 6.2).
 void Recipes::test(core::Thread& thread) {
     const InSection section(thread.visitor, Section::progress, 0, sync::locks::Limit::of_tests);
     if (section.gave_up())

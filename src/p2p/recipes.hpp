@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Sending, matching and making progress in recipes of the laboratory (p2p/laboratory.hpp).
+/// Sends, matching and progress in recipes of the laboratory (p2p/laboratory.hpp).
 ///
-/// Thread safety  as the functions of Sender, Receiver and Polling in whose place they stand.
+/// Thread safety  as the functions of Sender, Receiver and Polling that these replace.
 
 #include <cstdint>
 
@@ -30,24 +30,25 @@ public:
     };
     Recipes(Base& base, const Others& others) noexcept : base_(base), others_(others) {}
 
-    /// What the thread is to the sections of the recipe; nullptr: there are none.
+    /// Returns the thread's visitor of the recipe's sections, or nullptr if there are none.
     sync::locks::Visitor* visitor_for(core::Thread& thread);
     core::Request* send(core::Thread& thread, const Outbound& message, Sending how);
-    /// What Polling::poll() is there.
+    /// Replaces Polling::poll().
     bool poll(core::Thread& thread);
-    /// What poll() and poll_all() are to MPI_Test and its like.
+    /// Replaces poll() and poll_all() in MPI_Test and its like.
     void test(core::Thread& thread);
-    /// The instance that the thread's next operation on a window is to hold
+    /// Returns the instance that the thread's next operation on a window must hold
     /// (p2p/held_instance.hpp). `context` is the window's.
     std::size_t choose_instance(const core::Thread& thread, std::uint32_t context) noexcept;
 
     // --- messages that have numbers ---
 
-    /// Takes a message out of a ring, to be matched at its home; false if the ring has to be left as it is.
+    /// Takes a message out of a ring, to be matched at its home. Returns false if the ring must be
+    /// left as it is.
     bool set_aside(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
                    const transport::Header& header);
     void match_set_aside(ProgressCall& call);
-    /// Also what another thread would look at next.
+    /// Matches all messages, also those that another thread would look at next.
     void match_all_that_came(ProgressCall& call);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The critical sections of the laboratory (sync/locks/sections.hpp) under threads of several processes in one
-/// address space, so that ThreadSanitizer sees what they leave unguarded.
+/// Tests the critical sections of the laboratory (sync/locks/sections.hpp) under threads of several
+/// processes. These share one address space, so that ThreadSanitizer sees unguarded accesses.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ struct Recipe {
     std::vector<std::pair<const char*, const char*>> more;
 };
 
-/// Else it is printed byte by byte.
+/// Prints a recipe, which would otherwise be printed byte by byte.
 void PrintTo(const Recipe& recipe, std::ostream* out) {
     *out << recipe.granularity << ' ' << recipe.lock;
 }
@@ -93,7 +93,7 @@ private:
 };
 INSTANTIATE_TEST_SUITE_P(Recipes, Sections, ::testing::ValuesIn(recipes()), name_of);
 
-/// By all threads of the caller's process.
+/// Returns the locks taken by all threads of the caller's process.
 std::uint64_t locks_taken() {
     const heddle::tool::Values values =
         heddle::p2p::read_counters(*heddle::objects::attached_thread()->process);
@@ -123,7 +123,7 @@ TEST_P(Sections, let_threads_exchange_messages_both_ways) {
             watchdog.progress();
         }
         EXPECT_GE(locks_taken(),
-                  static_cast<std::uint64_t>(rounds));  // the recipe is what it is said to be
+                  static_cast<std::uint64_t>(rounds));  // the recipe does take locks
     });
 }
 
@@ -153,7 +153,8 @@ TEST_P(Sections, let_threads_probe) {
     Watchdog watchdog("threads probe");
     std::array<std::atomic<int>, 2> received{};
     run_job(2, threads, [&](int rank, int thread) {
-        // What a thread probes for by its tag is its own; what is probed for by anything goes to one of them.
+        // A message that a thread probes for by its tag is its own. One probed for by any tag goes
+        // to one of the threads.
         for (int round = 0; round < rounds / 2; ++round) {
             int value = round, got = -1;
             MPI_Send(&value, 1, MPI_INT, 1 - rank, tag_of(thread, 2), MPI_COMM_WORLD);

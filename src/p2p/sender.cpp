@@ -24,7 +24,8 @@ static_assert(tool::most_eager_bytes + sizeof(OfferedFields) <= node::most_paylo
 
 constexpr match::Envelope no_envelope{0, 0, 0};
 
-/// Recipes of the laboratory have none, nor has a program whose threads a race detector watches.
+/// Returns whether there are fast paths. Recipes of the laboratory have none, nor has a program
+/// whose threads a race detector watches.
 bool has_short_ways(const Base& base) noexcept {
     return !tool::in_laboratory(base.settings) && !platform::races_are_sought() &&
         !base.stamps.are_counted();
@@ -71,12 +72,13 @@ core::Request* Sender::start_slowly(core::Thread& thread, std::uint32_t context,
     return start_by(thread, base_.pool.of(context, tag), message, synchronous, 0);
 }
 
-/// Copies what would wait for its receiver (P5, section 3.2); nullptr, with nothing sent: it has to wait after all.
+/// Copies a message that would wait for its receiver (P5, section 3.2). Returns nullptr, and has
+/// sent nothing, if it has to wait after all.
 core::Request* Sender::send_through_buffer(core::Thread& thread, const Outbound& message) {
     if (message.bytes <= base_.settings.eager_limit) return nullptr;
     try {
         if (send_buffer_->send(thread, message)) return &base_.requests.completed_send();
-        // Messages may have left without this process having looked.
+        // Messages may have left since this process looked.
         others_.polling.poll_all(thread);
         return send_buffer_->send(thread, message) ? &base_.requests.completed_send() : nullptr;
     } catch (const std::bad_alloc&) {
@@ -114,7 +116,7 @@ core::Request* Sender::make(core::Thread& thread, const instance::Instance& inst
     send->peer = message.process;
     send->context = message.envelope.context;
     send->tag = message.envelope.tag;
-    send->buffer = const_cast<std::byte*>(message.data);  // only read
+    send->buffer = const_cast<std::byte*>(message.data);  // it is only read
     send->capacity = message.bytes;
     send->bytes = 0;
     send->order = 0;
@@ -125,13 +127,13 @@ core::Request* Sender::make(core::Thread& thread, const instance::Instance& inst
     return send;
 }
 
-/// Nothing of the send has left.
+/// Lets go of a send that has not left in any part.
 void Sender::let_go(core::Thread& thread, core::Request& send) noexcept {
     if (send.announced) announced_.end();
     base_.requests.free(thread, send);
 }
 
-/// Throws std::bad_alloc, and has sent nothing then.
+/// Starts a send. Throws std::bad_alloc, and has sent nothing then.
 void Sender::start_protocol(ProgressCall& call, instance::Instance& instance, core::Request& send,
                             const Outbound& message, std::uint64_t number) {
     const auto address = reinterpret_cast<std::uint64_t>(&send);
@@ -183,8 +185,8 @@ void Sender::post_or_queue(instance::Instance& instance, const Outbound& message
 }
 
 void Sender::after_queueing() {
-    // The receiver must be asked to tell when there is room: a thread that parks does that, but this one
-    // may go away, and the leader may sleep without knowing.
+    // The receiver must be asked to notify when there is room. A thread that parks does that. But
+    // this one may go away, and the leader may sleep unaware of the backlog.
     std::atomic_thread_fence(
         seq_cst);  // the leader says that it sleeps, passes a fence, then looks
     if (base_.lot.leader() == progress::Lot::Leader::asleep) base_.bell().ring();
@@ -245,7 +247,8 @@ void Sender::cancel(core::Thread& thread, core::Request& send) {
         others_.far.cancel(call, send);
     } else {
         instance::Instance& instance = base_.pool[send.instance];
-        // Held, so that nothing is handed over, and no slot goes on to another message, meanwhile.
+        // Held, so that meanwhile no message is handed over, and no slot goes on to another
+        // message.
         const instance::OutboxHold held(instance, thread.token);
         instance::Channel& channel = held->channels[send.peer];
         if (!send.completed() &&

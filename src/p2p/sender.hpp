@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The way out: chooses the protocol of a message, and puts it into the ring to its process, or into the backlog.
+/// Sending: chooses the protocol of a message, and puts it into the ring to its process, or into
+/// the backlog.
 ///
 /// Short ones     start() is the data path: one cell, written with the outbox held.
-/// Large ones     go through a ring of payload (sender_streams.cpp), or are announced and fetched (p2p/large_copy.hpp).
+/// Large ones     go through a ring of payload (sender_streams.cpp), or are announced and fetched
+///                (p2p/large_copy.hpp).
 /// No room        p2p/backlog.hpp
-/// Elsewhere      messages to processes of other nodes: p2p/far.hpp; to this process: p2p/receiver.hpp; in recipes of the
-///                laboratory: p2p/recipes.hpp.
+/// Elsewhere      messages to processes of other nodes: p2p/far.hpp; to this process:
+///                p2p/receiver.hpp; in recipes of the laboratory: p2p/recipes.hpp.
 ///
-/// Thread safety  every function from any thread, with that thread's own Thread. Those that answer a receiver may be called
-///                with an instance locked.
+/// Thread safety  every function from any thread, with that thread's own Thread. Those that answer
+///                a receiver may be called with an instance locked.
 
 #include <memory>
 
@@ -45,9 +47,9 @@ public:
     Sender(const Sender&) = delete;
     Sender& operator=(const Sender&) = delete;
 
-    /// Starts a send. The answer is Requests::completed_send() if it is already over, or
-    /// a request to wait for and free; nullptr when memory has run out. `base`: the sender's own, which its caller
-    /// has at a fixed distance (Engine::start_send()).
+    /// Starts a send. Returns Requests::completed_send() if it is already over; otherwise a request
+    /// to wait for and free. Returns nullptr if memory has run out. `base` is the sender's own,
+    /// which its caller has at a fixed distance (Engine::start_send()).
     [[gnu::always_inline]] core::Request* start(Base& base, core::Thread& thread,
                                                 const Outbound& message) {
         if (message.bytes < inline_below_ && message.process != base.rank &&
@@ -61,37 +63,39 @@ public:
                             message.envelope.tag, message.process, message.data,
                             {message.bytes, message.layout}, message.how, message.communicator);
     }
-    /// The same; complete only when the message has been matched.
+    /// Starts a send that is complete only when the message has been matched.
     core::Request* start_synchronous(core::Thread& thread, const Outbound& message) {
         return start_slowly(thread, message.envelope.context, message.envelope.source,
                             message.envelope.tag, message.process, message.data,
                             {message.bytes, message.layout}, Sending::synchronous,
                             message.communicator);
     }
-    /// Whether everything has left the library's buffer for standard sends. Heard of by Endings::tell().
+    /// Returns whether everything has left the library's buffer for standard sends. Endings::tell()
+    /// reports it.
     bool buffer_is_empty() const;
     /// Takes a send back, and completes it, unless it is complete or has been matched.
     void cancel(core::Thread& thread, core::Request& send);
-    /// What the thread's next message is going to need, while it has nothing better to do.
+    /// Prefetches lines for the thread's next message, while the thread has no other work.
     void take_lines_ahead(core::Thread& thread) noexcept;
 
     // --- between processes ---
 
-    /// Tells the process at the other end of a message. Throws std::bad_alloc, and has sent nothing then.
+    /// Sends a control message to the process at the other end of a message. Throws std::bad_alloc,
+    /// and has sent nothing then.
     void control(ProgressCall& call, std::uint8_t instance, std::int32_t process,
                  const Prefix& says);
-    /// The receiver asks for the payload.
+    /// Sends the payload that the receiver asks for.
     void stream(ProgressCall& call, instance::Instance& instance, const CtsFields& fields);
-    /// The receiver has the payload.
+    /// Ends a send whose payload the receiver has got.
     void end(ProgressCall& call, instance::Instance& instance, core::Request& send);
-    /// A send whose payload was still to be taken: it was not wanted, or is there.
+    /// Completes a send whose payload was still to be taken. It was not wanted, or has come.
     void complete_announced(ProgressCall& call, core::Request& send) noexcept;
     void complete_cancelled(ProgressCall& call, core::Request& send) noexcept;
 
     // --- parts of a start, for recipes of the laboratory ---
 
-    /// Puts the message into the ring if there is room, and the channel is open. `known_cells`: how many it takes, where
-    /// that is known beforehand. `stamp`: asked once there is room.
+    /// Puts the message into the ring if there is room, and the channel is open. `known_cells` is
+    /// how many cells it takes, if that is known beforehand. `stamp` is called once there is room.
     template <std::size_t known_cells = 0, class Stamp = Stamps::Clock>
     [[gnu::always_inline]] Post post(core::Thread& thread, instance::Instance& instance,
                                      const Outbound& message, const Prefix& prefix = {},
@@ -130,8 +134,8 @@ public:
                             const Outbound& message, bool synchronous, std::uint64_t number);
 
 private:
-    /// Takes the message in pieces: handed over as a whole, it would have to lie in memory for the
-    /// fast path, too.
+    /// Starts a send off the fast path. Takes the message in pieces: as a whole, it would have to
+    /// lie in memory for the fast path, too.
     [[gnu::cold]] core::Request* start_slowly(core::Thread& thread, std::uint32_t context,
                                               std::int32_t source, std::int32_t tag,
                                               std::int32_t process, const std::byte* data,
@@ -143,7 +147,8 @@ private:
     void let_go(core::Thread& thread, core::Request& send) noexcept;
     void start_protocol(ProgressCall& call, instance::Instance& instance, core::Request& send,
                         const Outbound& message, std::uint64_t number);
-    /// Sends or queues; `completes` is done once the message is in the ring. `number`: in a sequence.
+    /// Sends or queues. `completes` is done once the message is in the ring. `number` is that in a
+    /// sequence.
     void post_or_queue(instance::Instance& instance, const Outbound& message, const Prefix& prefix,
                        core::Request* completes, ProgressCall& call, std::uint64_t number = 0);
     void after_queueing();
@@ -157,10 +162,11 @@ private:
                           std::uint64_t bytes);
 
     Base& base_;
-    // The conditions of the short ways, which no message meets in a recipe of the laboratory, or where the
-    // processor's counter does not order threads.
-    const std::uint64_t inline_below_;   ///< payloads that go into one cell are shorter
-    const std::uint64_t at_once_below_;  ///< those that are sent without a request if there is room
+    // The conditions of the fast paths. No message meets them in a recipe of the laboratory, or if
+    // the processor's counter does not order threads.
+    const std::uint64_t inline_below_;  ///< payloads that go into one cell are shorter
+    /// Payloads sent without a request if there is room are shorter.
+    const std::uint64_t at_once_below_;
     Backlog& backlog_;
     AnnouncedSends& announced_;
     PayloadRings& payload_rings_;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages whose payload goes through a ring of payload: in one piece before the header, or streamed
-/// behind it.
+/// Messages whose payload goes through a ring of payload: in one piece before the header, or
+/// streamed behind it.
 
 #include "core/causality.hpp"
 #include "p2p/node_worker.hpp"
 #include "p2p/sender.hpp"
 
 namespace heddle::p2p {
-/// A message that is long enough for it; nullptr if it is to be sent otherwise.
+/// Sends a message that is long enough for the ring. Returns nullptr if it must be sent by another
+/// method.
 core::Request* Sender::send_payload(core::Thread& thread, const Outbound& message,
                                     bool synchronous) {
     core::causality::before_other_processes();
@@ -20,7 +21,7 @@ core::Request* Sender::send_payload(core::Thread& thread, const Outbound& messag
     return is_long ? start_stream(thread, instance, message, synchronous) : nullptr;
 }
 
-/// A message of one piece, which is there before its header is.
+/// Places a message of one piece, which is there before its header is.
 Post Sender::place(core::Thread& thread, instance::Instance& instance, const Outbound& message) {
     const instance::OutboxHold held(instance, thread.token);
     instance::Channel& channel = base_.pool.channel(held, message.process);
@@ -45,14 +46,14 @@ Post Sender::place(core::Thread& thread, instance::Instance& instance, const Out
 void Sender::take_lines_ahead(core::Thread& thread) noexcept {
     instance::Instance& instance = base_.pool[thread.sent_last.instance];
     bool is_more = false;
-    if (instance.is_biased_to(thread.token)) {  // else it would be in the way of others
+    if (instance.is_biased_to(thread.token)) {  // otherwise it would hinder others
         const instance::OutboxHold held(instance, thread.token);
         is_more = held->channels[thread.sent_last.process].payload->take_lines_ahead();
     }
     if (!is_more) thread.sent_last.process = -1;
 }
 
-/// nullptr: it is to be sent otherwise.
+/// Returns nullptr if the message must be sent by another method.
 core::Request* Sender::start_stream(core::Thread& thread, instance::Instance& instance,
                                     const Outbound& message, bool synchronous) {
     ProgressCall call(thread);
@@ -79,7 +80,8 @@ core::Request* Sender::start_stream(core::Thread& thread, instance::Instance& in
             message.bytes,
             stream->manifest,
             synchronous};
-        // A short one has come when its header is seen; of a longer one the receiver reads while it comes.
+        // A short one has come when its header is seen. The receiver reads a longer one while it
+        // comes.
         if (message.bytes <= node::PayloadSizes::block) backlog_.streams().push(call, channel);
         count_sent(channel, message.bytes);
         backlog_.hand_over(held, channel, *cell, 1, {message.envelope, message.process, nullptr, 0},
@@ -96,7 +98,8 @@ core::Request* Sender::start_stream(core::Thread& thread, instance::Instance& in
     return send;
 }
 
-/// Whether the channel has a ring of payload. Names one to the receiver where that is worth it.
+/// Returns whether the channel has a ring of payload. Names one to the receiver if that is worth
+/// it.
 bool Sender::has_payload_ring(instance::HeldOutbox outbox, instance::Channel& channel,
                               std::uint64_t bytes) {
     if (channel.state != instance::Channel::State::open) return false;

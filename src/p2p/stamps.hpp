@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Stamps of messages: a message that was sent later, by a thread or by threads that synchronised, has a higher one.
-/// They are the processor's counter; where that does not order threads, messages are counted.
+/// Stamps of messages. A later message, by one thread or by threads that synchronised, has a higher
+/// stamp. The stamp is the processor's counter. If that does not order threads, messages are
+/// counted.
 
 #include <atomic>
 #include <cstdint>
@@ -24,7 +25,7 @@ public:
     struct Clock {
         std::uint64_t operator()() const noexcept { return platform::ordered_ticks(); }
     };
-    /// A number in a sequence, if there is one; else a stamp.
+    /// A number in a sequence, if there is one, otherwise a stamp.
     struct Numbered {
         std::uint64_t number;
         std::atomic<std::uint64_t>* count;  ///< nullptr: the processor's counter

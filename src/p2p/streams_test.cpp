@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages through rings of payload between processes and threads, all in one address space (for
-/// ThreadSanitizer). What a ring itself promises is tested in node/payload_ring_test.cpp.
+/// Tests messages through rings of payload between processes and threads, all in one address space
+/// (for ThreadSanitizer). node/payload_ring_test.cpp tests the promises of the ring.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Bytes pattern(int bytes, int seed) {
     return data;
 }
 
-/// The channel gets its ring.
+/// Sends so much that the channel gets its ring.
 void warm(int rank, int tag) {
     Bytes data(8000);
     for (int i = 0; i < 40; ++i)

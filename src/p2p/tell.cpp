@@ -11,7 +11,7 @@ namespace {
 using node::AwaitedEvent;
 using node::AwaitedKind;
 
-/// Contexts of the library itself have all processes in the order of their ranks.
+/// Tells an event in a context of the library, which has all processes in the order of their ranks.
 void tell_library(core::Thread& thread, AwaitedEvent& event, std::int32_t number) noexcept {
     event.kind = AwaitedKind::finalize;
     if (number >= 0) event.peer = thread.process->numbers.rank_of(number);
@@ -32,7 +32,7 @@ void tell_everybody(core::Thread& thread, AwaitedEvent& event) noexcept {
 void tell_context(core::Thread& thread, std::uint32_t context, AwaitedEvent& event,
                   std::int32_t number) noexcept {
     if (context == objects::library_context) return tell_library(thread, event, number);
-    // No communicator has these, whose peers are known by their numbers alone.
+    // No communicator has these. Their peers are known only by their numbers.
     if (context == objects::recycling_context || (context & objects::tagged_context) != 0) return;
     const std::uint32_t kept = context & ~objects::partitioned_context & ~std::uint32_t{1};
     objects::tell_communicator(*thread.process, kept, event, number);

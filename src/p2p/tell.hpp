@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Writes down what a thread waits for (node/waits_for.hpp), for reports and verdicts about jobs that hang.
+/// Writes down what a thread waits for (node/waits_for.hpp), for reports and verdicts about jobs
+/// that hang.
 ///
-/// Cost           these functions look communicators up by their contexts, and may lock the instance of a receive.
-///                They are for threads that have slept for long.
+/// Cost           these functions look communicators up by their contexts, and may lock the
+///                instance of a receive. They are for threads that have slept for long.
 
 #include <cstdint>
 
@@ -14,20 +15,22 @@
 
 namespace heddle::p2p {
 
-/// The event is a message that the pattern accepts: its kind, peer, tag and communicator.
+/// Describes a message that the pattern accepts: its kind, peer, tag and communicator.
 void tell_pattern(core::Thread& thread, const match::Pattern& pattern,
                   node::AwaitedEvent& event) noexcept;
-/// The event is the completion of the request.
+/// Describes the completion of the request.
 void tell_request(core::Thread& thread, const core::Request& request,
                   node::AwaitedEvent& event) noexcept;
-/// One more event of `what`.
+/// Adds an event to `what`.
 void tell_request(core::Thread& thread, const core::Request& request,
                   node::WaitsFor& what) noexcept;
-/// The communicator of any kind of context, of an event whose peer is set, or is the process of this number. The kind
-/// of an event within a collective call, or within MPI_Finalize, becomes that.
+/// Describes the communicator of any kind of context. The event's peer is set, or is the process of
+/// this number. The event's kind becomes that of a collective call, or of MPI_Finalize, if it is
+/// within one.
 void tell_context(core::Thread& thread, std::uint32_t context, node::AwaitedEvent& event,
                   std::int32_t number = -1) noexcept;
-/// Any process of the job may make it happen; or of other jobs, if it has met any: then it is not known which.
+/// Says that any process of the job may cause the event. If the job has met others, it may also be
+/// theirs: then the process is not known.
 void tell_everybody(core::Thread& thread, node::AwaitedEvent& event) noexcept;
 
 }  // namespace heddle::p2p

@@ -100,7 +100,7 @@ void Unexpected::sweep(instance::LockedInstance instance) noexcept {
         gone = message.next;
         discard(instance, message);
     }
-    // Relaxed: asked by whoever has locked everything.
+    // Relaxed: the reader has locked everything.
     sweeps_.fetch_add(1, relaxed);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Messages that came before a receive for them was posted: kept in the queues of their instance.
+/// Messages that came before a receive for them was posted. They are kept in the queues of their
+/// instance.
 ///
-/// Taken back     a sender may have taken a message back (p2p/message_offers.hpp). It is dropped where it is come across: when
-///                a queue is searched, or by a sweep after so many have been kept that it costs little.
-/// Thread safety  the instance's key says who may call.
+/// Taken back     a sender may have taken a message back (p2p/message_offers.hpp). A search of its
+///                queue drops it. So does a sweep; it runs after so many new messages that it costs
+///                little.
+/// Thread safety  the instance's key says which thread may call.
 
 #include <atomic>
 #include <cstdint>
@@ -22,7 +24,7 @@ struct Base;
 
 class Unexpected {
 public:
-    /// `recording`: nullptr if nothing is recorded.
+    /// `recording` is nullptr if nothing is recorded.
     Unexpected(const Base& base, Messages& messages, const MessageOffers& offers,
                Pressure& pressure, match::Recording* recording) noexcept
         : base_(base),
@@ -31,29 +33,30 @@ public:
           pressure_(pressure),
           recording_(recording) {}
 
-    /// Threads that probe are told of what is kept.
+    /// Returns the threads that probe, which are told about kept messages.
     Watchers& watchers() noexcept { return watchers_; }
 
     void keep(ProgressCall& call, instance::LockedInstance instance, match::Message& message);
-    /// The same of one that its sender may take back.
+    /// Does the same for a message that its sender may take back.
     void keep_offered(ProgressCall& call, instance::LockedInstance instance,
                       match::Message& message);
-    /// The first one that the pattern accepts; nullptr: there is none.
+    /// Returns the first message that the pattern accepts, or nullptr if there is none.
     match::Message* find(instance::LockedInstance instance, const match::Pattern& pattern) noexcept;
-    /// Takes it out of its queue.
+    /// Takes the message out of its queue.
     void take(instance::LockedInstance instance, match::Message& message);
-    /// Whether it is still to be had; else it goes.
+    /// Returns whether the message can still be had. If not, discards it.
     bool accept_or_discard(instance::LockedInstance instance, match::Message& message) noexcept;
-    /// The receive was just given `message`. Answers the one that it gets; nullptr: it has been posted.
+    /// The receive was just given `message`. Returns the message that it gets, or nullptr if it has
+    /// been posted.
     match::Message* take_accepted(instance::LockedInstance instance, core::Request& receive,
                                   match::Message* message) noexcept;
-    /// One that has been taken back goes.
+    /// Removes a message that has been taken back.
     void discard(instance::LockedInstance instance, match::Message& message) noexcept;
-    /// One that is in no queue, and that nobody is going to receive, goes.
+    /// Frees a message that is in no queue and that no receive will get.
     void drop(match::Message& message) noexcept;
-    /// Drops those that have been taken back.
+    /// Drops messages that have been taken back.
     void sweep(instance::LockedInstance instance) noexcept;
-    /// How often there has been a sweep. For who has locked everything.
+    /// Returns how often there has been a sweep. Called with everything locked.
     std::uint64_t sweeps() const noexcept { return sweeps_.load(relaxed); }
 
 private:

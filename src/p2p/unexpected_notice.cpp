@@ -11,14 +11,14 @@
 namespace heddle::p2p {
 namespace {
 
-/// Messages of programs, not of collectives or of the library itself.
+/// Returns true for messages of programs, not of collectives or of the library itself.
 bool is_of_program(std::uint32_t context) noexcept {
     constexpr std::uint32_t others =
         objects::partitioned_context | objects::local_group_context | objects::tagged_context;
     return context % 2 == 0 && context != objects::library_context && (context & others) == 0;
 }
 
-/// The names that a reader knows the source and the communicator by.
+/// Sets the names by which a reader knows the source and the communicator.
 void name(core::Thread& thread, node::UnexpectedMessage& message) noexcept {
     node::AwaitedEvent event{};
     event.peer = message.source;
@@ -30,7 +30,7 @@ void name(core::Thread& thread, node::UnexpectedMessage& message) noexcept {
 }
 
 void publish(node::Page& page, const node::UnexpectedMessages& list) noexcept {
-    // As a Blocked entry is written; who writes it has the lock.
+    // Written as a Blocked entry is. The writing thread has the lock.
     page.unexpected_version.fetch_or(1, acq_rel);
     page.unexpected = list;
     page.unexpected_version.fetch_add(1, release);
@@ -38,7 +38,7 @@ void publish(node::Page& page, const node::UnexpectedMessages& list) noexcept {
 
 }  // namespace
 
-/// How many messages have come and how many of them have gone: grows with each.
+/// Returns the sum of messages that have come and of those that have gone: it grows with each.
 std::uint64_t UnexpectedNotice::changes() noexcept {
     std::uint64_t sum = 0;
     base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
@@ -68,7 +68,7 @@ void UnexpectedNotice::write(core::Thread& thread) noexcept {
     const std::lock_guard guard(writing_);
     const std::uint64_t changes = this->changes();
     if (changes == written_.load(relaxed)) return;
-    // What comes meanwhile makes it stale again.
+    // Messages that come meanwhile make it stale again.
     publish(*thread.page, list(thread));
     written_.store(changes, relaxed);
 }

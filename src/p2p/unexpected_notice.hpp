@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Tells the launcher which messages lie here that no receive awaits (node/unexpected_messages.hpp): one of them may be what a
-/// thread that sleeps should have waited for.
+/// Tells the launcher which messages lie here that no receive awaits
+/// (node/unexpected_messages.hpp). A sleeping thread perhaps should have waited for one of them.
 ///
-/// Current        whoever takes a message and sleeps for long afterwards writes the list. So does the leader, who wakes for
-///                each message that comes. While all threads of the process sleep, the list is current therefore, but for
-///                the last tenth of a second (progress/board.hpp).
+/// Current        a thread that takes a message and sleeps for long afterwards writes the list. So
+///                does the leader, which wakes for each message. Therefore the list is current
+///                while all threads of the process sleep. It may lag by a tenth of a second
+///                (progress/board.hpp).
 /// Cost           as that of tell.hpp. It is for threads that have slept for long.
 /// Thread safety  any thread, without locks.
 
@@ -25,9 +26,9 @@ public:
     UnexpectedNotice(Base& base, const MessageOffers& offers) noexcept
         : base_(base), offers_(offers) {}
 
-    /// Whether messages have come or gone since the list was written.
+    /// Returns whether messages have come or gone since the list was written.
     bool is_stale() noexcept { return changes() != written_.load(relaxed); }
-    /// Writes it if it is stale.
+    /// Writes the list if it is stale.
     void write(core::Thread& thread) noexcept;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What MPI calls wait for: one request, all or any of several, a message to be probed.
-/// (Conditions of progress/wait.hpp.)
+/// Conditions that MPI calls wait for (progress/wait.hpp): one request, all or any of several, a
+/// message to be probed.
 
 #include <cstdint>
 #include <span>
@@ -17,7 +17,8 @@ using Instances = Engine::Instances;
 /// A waiting thread's slot in requests.
 class Announcement {
 public:
-    /// Puts the slot there, or takes it away (nullptr); false if another thread's is there.
+    /// Puts the slot there, or takes it away (nullptr). Returns false if another thread's slot is
+    /// there.
     [[nodiscard]] bool make(core::Request& request, sync::Slot* slot) noexcept {
         if (slot == nullptr) {
             if (slot_ != nullptr) request.unannounce(slot_);
@@ -43,7 +44,7 @@ public:
         contested = !announcement_.make(request_, slot);
         if (slot != nullptr) engine_.far().watch_sender(request_);
     }
-    /// By its number, once it holds; -1: not known.
+    /// Returns the number of the peer once the condition holds; -1 if it is not known.
     std::int32_t answered_by() const noexcept { return contested ? -1 : request_.peer; }
     void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         tell_request(thread, request_, what);
@@ -95,18 +96,19 @@ public:
         while (first_ < requests_.size() && is_complete(requests_[first_])) ++first_;
         return first_ == requests_.size() || contested;
     }
-    /// After holds() was false.
+    /// Called after holds() was false.
     Instances likely_instances() const noexcept {
         return engine_.likely_instances_of(*requests_[first_]);
     }
-    /// The last one, by its number, once it holds; -1: not known.
+    /// Returns the number of the last request's peer once the condition holds; -1 if it is not
+    /// known.
     std::int32_t answered_by() const noexcept {
         for (std::size_t i = contested ? 0 : requests_.size(); i-- > 0;)
             if (requests_[i] != nullptr && !requests_[i]->immortal) return requests_[i]->peer;
         return -1;
     }
-    /// The last one that is missing: messages of one stream come in order, so that the thread wakes
-    /// once and not for each.
+    /// Announces the slot to the last missing request. Messages of one stream come in order, so
+    /// that the thread wakes once and not for each.
     void announce(sync::Slot* slot) noexcept {
         if (announced_ != nullptr) (void)announcement_.make(*announced_, nullptr);
         announced_ = nullptr;
@@ -131,7 +133,8 @@ class AnyRequest : public AwaitedRequests {
 public:
     using AwaitedRequests::AwaitedRequests;
 
-    /// While it does not hold none of them is complete, so that this does not change.
+    /// While the condition does not hold, no request is complete, so that the result does not
+    /// change.
     Instances instances() noexcept {
         if (instances_ == 0) instances_ = AwaitedRequests::instances();
         return instances_;
@@ -155,11 +158,11 @@ public:
     }
 
 private:
-    Instances instances_ = 0;  ///< once it was asked for
+    Instances instances_ = 0;  ///< set by the first call
     Announcement announcement_;
 };
 
-/// A message that the pattern accepts. `take`: it is taken out for a matched receive.
+/// A message that the pattern accepts. `take`: it is taken out, for a matched receive.
 class Probed {
 public:
     Probed(Engine& engine, core::Thread& thread, const match::Pattern& pattern, bool in_order,
@@ -200,7 +203,7 @@ private:
     bool found_ = false;
 };
 
-/// False if another thread waits for it, too, and will complete it.
+/// Waits for the request. Returns false if another thread waits for it, too, and will complete it.
 inline bool wait_for(Engine& engine, core::Thread& thread, core::Request& request) {
     if (request.completed()) return true;
     OneRequest one(engine, request);

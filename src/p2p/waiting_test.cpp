@@ -13,7 +13,8 @@
 namespace heddle::p2p {
 namespace {
 
-/// Another thread completes requests of the one that waits, in the steps of its going to sleep where that is worst.
+/// Another thread that completes requests of the waiting one, at the worst steps of its going to
+/// sleep.
 struct EngineOfAnother {
     std::array<core::Request, 3>& requests;
     std::size_t first_to_complete;
@@ -22,7 +23,7 @@ struct EngineOfAnother {
     bool missed = false;  ///< the first one completes before its announcement can be seen
     int sleeps_for_nothing = 0;
 
-    /// The completer has stored `done`, and looks at who waits.
+    /// Completes a request: stores `done`, and looks for a waiting thread.
     static void complete(core::Request& request) {
         request.done.store(true, release);
         if (sync::Slot* waiter = request.waiter.load(relaxed)) waiter->signal();
@@ -32,11 +33,11 @@ struct EngineOfAnother {
         if (std::exchange(missed, true)) return true;
         core::Request& request = requests[first_to_complete];
         sync::Slot* const announced = request.waiter.exchange(nullptr, relaxed);
-        complete(request);  // which still found nobody
+        complete(request);  // which still found no waiter
         request.waiter.store(announced, relaxed);
         return true;
     }
-    /// The last look before the sleep. What completes from here on must wake the thread.
+    /// The last look before the sleep. Later completions must wake the thread.
     bool something_to_do(core::Thread&, Instances) {
         for (core::Request& request : requests) {
             if (request.completed() || request.waiter.load(relaxed) == nullptr) continue;
@@ -72,8 +73,8 @@ struct EngineOfAnother {
     core::Company company_{};
 };
 
-/// Whichever of the requests completes in the moment between announcement and fence, the thread sleeps for one that is
-/// not complete, and whoever completes that wakes it.
+/// Any of the requests may complete in the moment between announcement and fence. The thread then
+/// sleeps for one that is not complete. The thread that completes that one wakes it.
 TEST(Waiting, for_all_requests_sleeps_for_one_that_is_not_complete) {
     testing::run_job(1, 1, [](int, int) {
         core::Thread& thread = *objects::attached_thread();

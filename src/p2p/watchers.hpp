@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Threads that wait for a message to be probed: each is woken by what its pattern accepts, and by nothing else.
+/// Threads that wait for a message to be probed. Each one is only woken by messages that its
+/// pattern accepts.
 ///
-/// Thread safety  any thread. Whoever keeps a message tells of it with the lock of its instance held; who watches
-///                searches the instances, locked, after it was added. So one of the two sees the other.
+/// Thread safety  any thread. A thread that keeps a message tells watchers with the lock of its
+///                instance held. A watching thread searches the instances, locked, after it was
+///                added. So one of the two sees the other.
 
 #include <algorithm>
 #include <atomic>
@@ -30,12 +32,12 @@ public:
         std::erase_if(all_, [&](const Watcher& watcher) { return watcher.slot == &slot; });
         count_.store(static_cast<std::uint32_t>(all_.size()), relaxed);
     }
-    /// A message with this envelope has been kept.
+    /// Tells that a message with this envelope has been kept.
     void tell(ProgressCall& call, const match::Envelope& envelope) {
         tell_if(call,
                 [&](const Watcher& watcher) { return match::accepts(watcher.pattern, envelope); });
     }
-    /// Anything may have been kept.
+    /// Tells that any message may have been kept.
     void tell_all(ProgressCall& call) {
         tell_if(call, [](const Watcher&) { return true; });
     }

@@ -13,7 +13,7 @@ namespace heddle::p2p {
 void PostedWildcards::put(core::Request& receive) noexcept {
     const std::uint64_t order = receive.order;
     posted_.post(receive, {receive.context, receive.source, match::any_tag});
-    receive.order = order;  // and not the matcher's: it is compared with exact receives
+    receive.order = order;  // not the matcher's: it is compared with exact receives
     counters.any_tag_receives.add();
     counters.most_any_tag_receives.raise_to(counters.any_tag_receives.value());
 }
@@ -37,7 +37,8 @@ std::vector<core::Request*> PostedWildcards::of_class(std::uint32_t context) {
     std::vector<core::Request*> found;
     posted_.each_posted([&](const core::Request& receive) {
         if (node::class_of(receive.context) == node::class_of(context))
-            found.push_back(const_cast<core::Request*>(&receive));  // the list's to change
+            // Entries of the list, which may change them.
+            found.push_back(const_cast<core::Request*>(&receive));
     });
     std::sort(found.begin(), found.end(),
               [](const core::Request* a, const core::Request* b) { return a->order < b->order; });
@@ -53,12 +54,12 @@ void PostedWildcards::add_to(tool::Values& sums) noexcept {
 void Wildcards::append(const instance::AllInstances&, core::Request& receive,
                        bool ordered) noexcept {
     std::lock_guard guard(list_lock_);
-    receive.synchronous =
-        ordered;  // remembered for note_taken(); receives have no other use for it
+    // Remembered for note_taken(); receives have no other use for it.
+    receive.synchronous = ordered;
     put(receive);
 }
 
-/// The instances' locks, still held, publish it.
+/// Posts a wildcard. The instances' locks, still held, publish it.
 void Wildcards::put(core::Request& receive) noexcept {
     posted_.put(receive);
     if (receive.synchronous) count_reason(receive.context, +1);

@@ -7,7 +7,7 @@
 namespace heddle::progress {
 namespace {
 
-/// An entry that nobody has; nullptr: there is none.
+/// Claims a free entry. Returns nullptr if there is none.
 node::Blocked* claim_entry(const core::Thread& thread) noexcept {
     for (node::Blocked& entry : thread.page->blocked) {
         std::uint32_t free = 0;
@@ -19,7 +19,7 @@ node::Blocked* claim_entry(const core::Thread& thread) noexcept {
 }
 
 void give_back(node::Blocked& entry) noexcept {
-    // Odd before the next owner writes, who has acquired the entry.
+    // Odd before the next owner, which has acquired the entry, writes.
     entry.version.store(entry.version.load(relaxed) + 1, relaxed);
     entry.owner.store(0, release);
 }
@@ -53,8 +53,8 @@ InKernel::InKernel(core::Thread& thread, std::chrono::nanoseconds since,
                    const node::AwaitedEvent& event) noexcept {
     if (thread.page == nullptr || thread.of_library) return;
     entry_ = claim_entry(thread);
-    if (entry_ == nullptr) return;  // one of many threads, of which the others are told
-    // Odd, as it is after each use, but for the first one. Nobody else writes to it.
+    if (entry_ == nullptr) return;  // one of many threads; the others are reported
+    // Odd, as it is after each use; it is even before the first one. No other thread writes to it.
     if (entry_->version.load(relaxed) % 2 == 0) entry_->version.fetch_or(1, acq_rel);
     node::WaitsFor& what = entry_->what;
     what.since_ns = since.count();

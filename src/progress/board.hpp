@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Lets the launcher know that a thread sleeps, and what it waits for (node/board.hpp).
+/// Tells the launcher that a thread sleeps, and what it waits for (node/board.hpp).
 ///
-/// Cost           short sleeps write nothing. A thread gets up once when it has slept for `notice_after`, writes
-///                what it waits for, and sleeps on. So long a sleep is one that somebody may ask about. Then the leader
-///                gets up once more after messages that nobody awaits have come (p2p/unexpected_notice.hpp).
+/// Cost           short sleeps write nothing. A thread that has slept for `notice_after` wakes
+///                once, writes what it waits for, and sleeps on. A user may ask about sleeps as
+///                long as that. After messages that no receive awaits, the leader wakes once more
+///                (p2p/unexpected_notice.hpp).
 
 #include <algorithm>
 #include <chrono>
@@ -18,8 +19,8 @@ namespace heddle::progress {
 
 inline constexpr std::chrono::milliseconds notice_after{100};
 
-/// What a thread that begins to sleep has to tell of it. Its entry of this process's page is free again when the object
-/// goes.
+/// The report of a thread that begins to sleep. The destructor frees its entry of this process's
+/// page.
 class Notice {
 public:
     explicit Notice(core::Thread& thread) noexcept
@@ -33,7 +34,8 @@ public:
     Notice(const Notice&) = delete;
     Notice& operator=(const Notice&) = delete;
 
-    /// The most that a sleep which was to take at most `limit` may take at `now`.
+    /// Returns the longest time that the sleep may take at `now`. The caller meant it to take at
+    /// most `limit`.
     std::chrono::nanoseconds limit(std::chrono::nanoseconds now,
                                    std::chrono::nanoseconds limit = sync::no_limit) const noexcept {
         if (due_ == never) return limit;
@@ -44,7 +46,7 @@ public:
         if (now >= due_) [[unlikely]]
             write(engine, condition);
     }
-    /// The leader has to write again after messages have come, but not for each of them.
+    /// Has the leader write again after messages have come, but not for each of them.
     template <class Engine>
     void look_for_news(Engine& engine, std::chrono::nanoseconds now) noexcept {
         if (is_written_ && due_ == never && engine.unexpected_notice().is_stale()) [[unlikely]]
@@ -71,14 +73,14 @@ private:
 
     core::Thread& thread_;
     const std::chrono::nanoseconds since_;
-    std::chrono::nanoseconds due_;  ///< when there is something to be written
+    std::chrono::nanoseconds due_;  ///< when something has to be written
     bool is_written_ = false;
     bool counted_ = false;  ///< among those that have no entry
     node::Blocked* entry_ = nullptr;
 };
 
-/// What a thread of the program that is about to enter the kernel for a while does there: told at once, since it cannot
-/// get up to tell of it. Costs tens of nanoseconds.
+/// The report of a thread of the program that is about to enter the kernel for a while. It is
+/// written at once, since the thread cannot wake to write it. Costs tens of nanoseconds.
 class InKernel {
 public:
     InKernel(core::Thread& thread, std::chrono::nanoseconds since,

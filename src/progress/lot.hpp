@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The parking lot of a process: who sleeps, and who among them listens for the others.
+/// The parking lot of a process: which threads sleep, and which of them listens for the others.
 ///
-/// A sleeping thread waits for a signal to its own slot. One of them, the leader, listens at the
-/// doorbell of the process and makes progress for all when it rings (progress/wait.hpp).
+/// A sleeping thread waits for a signal to its own slot. One of the threads, the leader, listens at
+/// the doorbell of the process. It makes progress for all threads when the doorbell rings
+/// (progress/wait.hpp).
 ///
-/// Invariant      while threads are parked, one of them leads or has been signalled to try. Kept by
-///                the order of steps: a thread enters the list before it tries to lead, and a leader
-///                gives up the lead before it locks the list to leave it. Whichever of the two comes
-///                second in the list's lock sees the other's step.
+/// Invariant      while threads are parked, one of them leads or has been signalled to try. The
+///                order of steps keeps it. A thread enters the list before it tries to lead. A
+///                leader gives up the lead before it locks the list to leave it. The thread that
+///                locks the list second sees the other's step.
 
 #include <cstdint>
 #include <mutex>
@@ -22,7 +23,7 @@ namespace heddle::progress {
 template <class World = sync::Native, class Thread = core::Thread>
 class BasicLot {
 public:
-    /// What the leader is about; a leader that is awake looks at every ring before it sleeps.
+    /// State of the leader. A leader that is awake looks at every ring before it sleeps.
     enum class Leader : std::uint8_t { none, awake, asleep };
 
     void enter(Thread& thread) noexcept {
@@ -35,14 +36,16 @@ public:
         Leader nobody = Leader::none;
         return leader_.compare_exchange_strong(nobody, Leader::awake, acq_rel, relaxed);
     }
-    /// By the leader, before it cools rings (whose instances' locks publish it) and after it slept.
+    /// Called by the leader before it cools rings and after it slept. Locks of the rings' instances
+    /// publish it.
     void set_leader_asleep(bool asleep) noexcept {
         leader_.store(asleep ? Leader::asleep : Leader::awake, relaxed);
     }
     Leader leader() const noexcept { return leader_.load(relaxed); }
 
-    /// Takes the thread out of the list, and the lead from it if it has it. If nobody leads then, a
-    /// parked thread is asked to: also one that never led may have been asked and goes away now.
+    /// Takes the thread out of the list, and the lead from it if it leads. If no thread leads then,
+    /// asks a parked thread to lead. That also holds for a thread that never led: it may have been
+    /// asked, and goes away now.
     void leave(Thread& thread, bool leading) noexcept {
         if (leading) leader_.store(Leader::none, relaxed);  // the list's lock publishes it
         std::lock_guard guard(lock_);

@@ -34,7 +34,7 @@ struct Thread {
     SimulatedWorld::Atom<Thread*> waiter{nullptr};
 };
 
-/// Work comes from outside and is done by whoever makes progress; each piece lets one thread go on.
+/// Work comes from outside. The thread that makes progress does it; each piece releases one thread.
 /// The steps are those of park() and lead() in progress/wait.hpp.
 struct Process {
     heddle::progress::BasicLot<SimulatedWorld, Thread> lot;
@@ -112,7 +112,7 @@ std::string hand_the_lead_over(std::uint64_t seeds, SimulationOptions options) {
                 }
             });
         simulation.thread([p = process.get(), &simulation] {
-            // Lets each thread go on three times, in any order, without waiting for anybody.
+            // Releases each thread three times, in any order, without waiting for any of them.
             std::array<int, waiters> left{3, 3, 3};
             for (int all = 3 * static_cast<int>(waiters); all > 0;) {
                 const std::size_t to = simulation.random(waiters);

@@ -8,8 +8,9 @@
 
 namespace heddle::progress {
 
-/// Whom a thread probably waits for, if anything is known of that: one who says where he waits himself. If he does not, he
-/// runs, on another core, and answers soon; or he is ready, and wants a core as this thread does. All of it is a hint.
+/// The process that a thread probably waits for, if known. It says where it waits itself. If it
+/// does not wait, it runs on another core and answers soon. Or it is ready, and wants a core as
+/// this thread does. All of it is a hint.
 class Peer {
 public:
     Peer() noexcept = default;  ///< nothing is known
@@ -17,7 +18,7 @@ public:
         : waits_(&waits), which_(which) {}
     bool is_known() const noexcept { return waits_ != nullptr; }
     bool waits() const noexcept {
-        return is_known() && (waits_->load(relaxed) & which_) != 0;  // nothing is read behind it
+        return is_known() && (waits_->load(relaxed) & which_) != 0;  // no other read depends on it
     }
 
 private:

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Waiting: spin while that is likely to pay, then sleep until the event comes.
+/// Waiting: spins while that is likely to pay, then sleeps until the event comes.
 ///
-/// Spinning       in bursts of polls, the first without pauses; between bursts the core is offered to others. A
-///                thread whose core nobody wants spins as long as a sleep and a wake-up have cost lately
-///                (within bounds): so no wait takes more than twice its time, and short ones take none
-///                (Karlin et al., 1991). Messages that come meanwhile show that something is under way, and
+/// Spinning       in bursts of polls, the first without pauses. Between bursts the thread offers
+///                its core to others. On a core that no other thread wants it spins for a limited
+///                time. The limit is the recent cost of a sleep and a wake-up (within bounds). So
+///                no wait takes more than twice its time, and short ones take no sleep (Karlin et
+///                al., 1991). Messages that come meanwhile show that something is in progress, and
 ///                begin the time anew.
-///                On a crowded core, where there are more threads than cores, or when somebody took the
-///                offer, each poll is followed by one: a thread that spins keeps the core from those
-///                who have something to do. Unless whom it waits for is known to run on another core, or, where
-///                that is not known, answers tend to come within a burst there, too (core::Company): to part two
-///                that answer each other costs each answer two changes of threads. How many polls a wait may take
-///                there before it sleeps is learned by each thread: waits that ended in a long sleep shorten it, waits that ended in time lengthen it.
-/// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads: it
+/// Crowded core   if there are more threads than cores, or if another thread took the offer. There,
+///                one offer follows each poll: a thread that spins keeps the core from threads with
+///                work. Bursts stay if the peer is known to run on another core. They also stay if
+///                the peer is not known and answers tend to come within a burst (core::Company).
+///                Parting two threads that answer each other costs two changes of threads per
+///                answer.
+/// Patience       each thread learns how many polls a wait may take on a crowded core before it
+///                sleeps. Waits that ended in a long sleep shorten it; waits that ended in time
+///                lengthen it.
+/// Sleeping       announce, fence, look once more, sleep (sync/parking.hpp). One sleeper leads. It
 ///                listens at the process's doorbell and makes progress for all (progress/lot.hpp).
-/// Attention      before the leader sleeps, senders are made to ring for every ring, so that no
-///                message waits for a thread that is not there. Rings that other threads of the
-///                process keep using without waiting are left alone as long as they do: the leader
-///                looks after them every `watch_period` until they are idle. It also gets up to see which rings
-///                to other processes are idle (p2p/idle_rings.hpp).
-/// Contract       the condition becomes true by progress of this engine or by a thread that signals
-///                the slot that was announced, after making it true (ProgressCall::complete()).
+/// Attention      before the leader sleeps, it makes senders ring for every ring. So no message
+///                waits for a thread that sleeps. Rings that other threads of the process keep
+///                using without waiting are left alone. The leader looks after them every
+///                `watch_period` until they are idle. It also wakes to see which rings to other
+///                processes are idle (p2p/idle_rings.hpp).
+/// Contract       the condition becomes true by progress of this engine, or by another thread. That
+///                thread signals the announced slot after making it true
+///                (ProgressCall::complete()).
 
 #include <algorithm>
 #include <chrono>
@@ -40,29 +45,31 @@
 
 namespace heddle::progress {
 
-/// What a thread waits for.
+/// A condition that a thread waits for.
 template <class C>
 concept Condition =
     requires(C condition, sync::Slot* slot, core::Thread& thread, node::WaitsFor& what) {
         { condition.holds() } -> std::same_as<bool>;
-        /// Instances in which it can become true, and those to poll first (after holds() was false).
+        /// Instances in which it can become true, and those to poll first (after holds() was
+        /// false).
         { condition.instances() } -> std::convertible_to<std::uint64_t>;
         { condition.likely_instances() } -> std::convertible_to<std::uint64_t>;
-        /// Has `slot` signalled when it may have become true; nullptr: no more.
+        /// Has `slot` signalled when the condition may have become true. nullptr ends that.
         { condition.announce(slot) } -> std::same_as<void>;
-        /// For a report: writes down the events that it waits for.
+        /// Writes the events that the condition waits for, for a report.
         { condition.tell(thread, what) } noexcept -> std::same_as<void>;
     };
 
-/// Of a condition that is announced to one event of several: whether that one has happened before its announcement
-/// could be seen. Asked after a fence: nobody signals for it then, and the next one is to be announced to.
+/// Returns whether one event happened before the announcement to it could be seen. For conditions
+/// that are announced to one event of several; asked after a fence. If true, no thread signals for
+/// that event, and the next event needs the announcement.
 template <class C>
 bool is_stale(const C& condition) noexcept {
     if constexpr (requires { condition.is_stale(); }) return condition.is_stale();
     return false;
 }
 
-/// Who is waited for: as the condition knows, or probably the process that has answered this thread last.
+/// Returns the awaited peer: as the condition knows, or the process that answered this thread last.
 template <class Engine, class C>
 Peer peer_of(const Engine& engine, const core::Patience& patience, C& condition) noexcept {
     if constexpr (requires { condition.peer(); })
@@ -76,26 +83,27 @@ Peer peer_of(const Engine& engine, const core::Patience& patience, C& condition)
 inline constexpr std::uint32_t burst = 64;                ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
 inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
-inline constexpr std::uint32_t call = 2048;  ///< answers within bursts, on a crowded core
+/// Answers within bursts before a single poll, on a crowded core.
+inline constexpr std::uint32_t call = 2048;
 inline constexpr std::uint8_t most_vain_bursts = 4;
 inline constexpr std::uint32_t most_polls = 256;  ///< before sleeping, on a crowded core
 inline constexpr std::uint32_t fewest_polls = 16;
 inline constexpr std::uint32_t most_offers = 48;  ///< likewise
 inline constexpr std::uint32_t bursts_alone =
-    4;  ///< between two offers of a core that nobody wants
-/// Bounds of what is believed of it; programs are out of step by a tenth of a millisecond all the time.
+    4;  ///< between two offers of a core that no other thread wants
+/// Bounds of the learned cost. Programs are out of step by a tenth of a millisecond all the time.
 inline constexpr std::chrono::nanoseconds least_cost_of_sleep{120'000}, most_cost_of_sleep{200'000};
 inline constexpr std::chrono::milliseconds watch_period{1};
 inline constexpr std::chrono::microseconds long_sleep{50};
 
-/// Offers the core; notes whether somebody took it. False if they kept it for long: they compute, and a
-/// thread that sleeps gets the core back sooner than one that offers it.
+/// Offers the core, and notes whether another thread took it. Returns false if that thread kept it
+/// for long. It computes then, and a sleep gets the core back sooner than an offer.
 inline bool offer_core(core::Patience& patience) noexcept {
     const std::uint64_t before = platform::ticks();
     sync::Native::yield();
     const auto took = static_cast<std::uint32_t>(platform::ticks() - before);
     if (patience.quick_offer == 0 || took < patience.quick_offer) patience.quick_offer = took;
-    // An offer that nobody takes costs one system call, twice that is still one.
+    // An offer that no thread takes costs one system call, twice that is still one.
     patience.crowded = took > 2 * patience.quick_offer;
     return took < long_offer;
 }
@@ -111,7 +119,8 @@ inline void note_answer(core::Company& company, core::Patience& patience, const 
     if (++patience.answers == core::Company::many) company.trust();
 }
 
-/// How recipes of the laboratory wait: as libraries do that have no better way. True in the end.
+/// Waits as recipes of the laboratory do: like libraries without a better method. Returns true in
+/// the end.
 template <class Engine, Condition C>
 bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
     for (std::uint32_t polls = 1; !condition.holds(); ++polls) {
@@ -124,11 +133,11 @@ bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
     return true;
 }
 
-/// The time that a wait on a core of its own may spin.
+/// The time that a wait on an uncrowded core may spin.
 class SpinTime {
 public:
     explicit SpinTime(std::chrono::nanoseconds cost_of_sleep) noexcept : limit_(cost_of_sleep) {}
-    /// After a burst. `moved`: messages came in it.
+    /// Called after a burst. `moved`: messages came in it.
     bool is_over(bool moved) noexcept {
         const std::chrono::nanoseconds now = sync::Native::now();
         if (moved || end_.count() == 0) end_ = now + limit_;
@@ -140,18 +149,19 @@ private:
     std::chrono::nanoseconds end_{0};
 };
 
-/// A sleep that began to be prepared at `start`, and began at `asleep`, was ended at `rung` and is over.
+/// Learns the cost of a sleep. Its preparation began at `start`, the sleep at `asleep`; the ring
+/// that ended it was at `rung`.
 inline void learn_cost_of_sleep(core::Patience& patience, std::chrono::nanoseconds start,
                                 std::chrono::nanoseconds asleep,
                                 std::chrono::nanoseconds rung) noexcept {
-    if (rung < asleep) return;  // nobody woke it
+    if (rung < asleep) return;  // no thread woke it
     const std::chrono::nanoseconds cost = (asleep - start) + (sync::Native::now() - rung);
     patience.cost_of_sleep = std::clamp((3 * patience.cost_of_sleep + cost) / 4,
                                         least_cost_of_sleep, most_cost_of_sleep);
 }
 
-/// Tells other processes that a thread waits, from when it first offers its core until it has what it waits for: who
-/// waits for an answer of it need not poll for it.
+/// Tells other processes that a thread waits, from its first offer of the core until the wait ends.
+/// A process that waits for its answer need not poll meanwhile.
 template <class Engine, Condition C>
 class Waits {
 public:
@@ -173,10 +183,11 @@ private:
     std::uint64_t told_ = 0;
 };
 
-/// Whether a thread on a crowded core polls once before it offers the core, instead of a burst.
+/// Returns whether a thread on a crowded core polls once, not in a burst, before it offers the
+/// core.
 template <class Engine>
 bool is_brief(Engine& engine, core::Patience& patience, const Peer& peer) noexcept {
-    // After a turn of answers the others on this core have theirs.
+    // After many answers the other threads on this core have their turn.
     if (patience.answers % call == call - 1) return true;
     if (!peer.is_known()) return !engine.company().expected();
     if (peer.waits()) return true;
@@ -185,7 +196,7 @@ bool is_brief(Engine& engine, core::Patience& patience, const Peer& peer) noexce
     return true;
 }
 
-/// A burst was in vain. Those who neither wait nor run are ready, and have no core.
+/// Notes that a burst was in vain. A peer that neither waits nor runs is ready, and has no core.
 inline void note_silence(core::Company& company, core::Patience& patience,
                          const Peer& peer) noexcept {
     if (!peer.is_known()) return company.stayed_away(std::exchange(patience.answers, 0));
@@ -199,7 +210,7 @@ void note_peer(core::Patience& patience, const C& condition) noexcept {
     if constexpr (requires { condition.answered_by(); }) patience.peer = condition.answered_by();
 }
 
-/// True if the condition came to hold within the thread's patience.
+/// Returns true if the condition became true within the thread's patience.
 template <class Engine, Condition C>
 bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& waits) {
     core::Patience& patience = thread.patience;
@@ -224,12 +235,13 @@ bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
             }
             if (!brief && peer.waits()) break;
             anything = anything || moved;
-            // Messages keep coming: changing threads now would cost more than waiting for the next.
+            // Messages keep coming. Changing threads now would cost more than waiting for the next
+            // one.
             if (moved && left <= polls_after_progress && more > 0) {
                 left = polls_after_progress + 1;
                 --more;
             }
-            // What comes in the first microsecond is seen at once.
+            // Events of the first microsecond are seen at once.
             if (bursts != 0 || offers != 0) platform::pause();
         }
         if (crowded && !brief) note_silence(engine.company(), patience, peer);
@@ -241,13 +253,13 @@ bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
         if (!offer_core(patience)) return condition.holds();
         if (!crowded) continue;
         ++offers;
-        // Polls cost little there, and the offers count.
+        // A poll costs little there, so offers count as polls.
         polls += patience.polls / most_offers + 1;
     }
     return false;
 }
 
-/// A leader at the bell, who gets up in the end, also where progress fails.
+/// A leader at the bell. It leaves the bell in the end, also if progress fails.
 template <class Engine>
 class AtBell {
 public:
@@ -281,8 +293,8 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps,
         engine.lot().set_leader_asleep(true);
         const bool watching = engine.cool_idle();
         const auto announced = engine.announce_backlog(thread);
-        engine
-            .fence_before_sleep();  // F2: pairs with F1 in Producer::cold() and ProgressCall::complete()
+        engine  // F2: pairs with F1 in Producer::cold() and ProgressCall::complete()
+            .fence_before_sleep();
         bool rang = true;
         if (!engine.something_to_do(thread, announced) && !condition.holds()) {
             const std::chrono::nanoseconds limit = engine.tend_idle_rings(thread);
@@ -298,12 +310,12 @@ void lead(Engine& engine, core::Thread& thread, C& condition, sync::Naps& naps,
         engine.poll_all(thread);
         if (thread.slot.signalled() || condition.holds()) break;
         if (rang) engine.stir_idle_rings();
-        // Messages come in bursts; while the leader is up, senders need not ring for each.
+        // Messages come in bursts. While the leader is awake, senders need not ring for each.
         if (!watching && rang && spin(engine, thread, condition, waits)) break;
     }
 }
 
-/// A thread's place among those that sleep, until it has what it waits for, or progress fails.
+/// A thread's place among those that sleep, until its condition holds or progress fails.
 template <class Engine, Condition C>
 class Place {
 public:
@@ -348,9 +360,10 @@ void park(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
         const std::chrono::nanoseconds start = sync::Native::now();
         thread.slot.prepare();
         condition.announce(&thread.slot);
-        engine.announce_backlog(thread);  // the leader may have gone to sleep before there was one
-        engine.fence_before_sleep();      // F2, as in lead()
-        // All of them: room may have come just before it was asked for.
+        // The leader may have gone to sleep before there was a backlog.
+        engine.announce_backlog(thread);
+        engine.fence_before_sleep();  // F2, as in lead()
+        // Polls all instances: room may have come just before it was asked for.
         engine.poll_all(thread);
         if (condition.holds()) return;
         if (is_stale(condition)) continue;

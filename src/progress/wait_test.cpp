@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Messages keep coming to the instance that is likely; the one that is waited for is in another.
+/// Messages keep coming to the likely instance. The awaited message is in another one.
 struct BusyEngine {
     static constexpr std::uint64_t likely = 1;
     bool came = false;
@@ -47,7 +47,8 @@ TEST(Wait, looks_at_every_instance_although_one_keeps_it_busy) {
     }
 }
 
-/// A crowded core. The answer comes with the poll that `answers_at` says, from a peer that runs, or waits itself.
+/// A crowded core. The answer comes with poll number `answers_at`, from a peer that runs or waits
+/// itself.
 struct CrowdedEngine {
     int answers_at = 1;
     int polls = 0, offers = 0;
@@ -59,7 +60,7 @@ struct CrowdedEngine {
         ++polls;
         return false;
     }
-    /// Each offer of the core comes after one.
+    /// Counts one offer of the core; poll_all() precedes each.
     void poll_all(heddle::core::Thread&) { ++offers; }
     static bool short_of_cores() { return true; }
     static bool in_laboratory() { return false; }
@@ -78,7 +79,7 @@ struct Answer {
     void tell(heddle::core::Thread&, heddle::node::WaitsFor&) noexcept {}
 };
 
-/// How often the core is offered until the answer comes; -1: the thread has given up polling.
+/// Returns how often the core is offered until the answer comes; -1 if the thread gives up polling.
 int offers_until_answer(CrowdedEngine& engine, heddle::core::Thread& thread) {
     Answer answer{engine};
     engine.polls = engine.offers = 0;
@@ -86,15 +87,15 @@ int offers_until_answer(CrowdedEngine& engine, heddle::core::Thread& thread) {
     return heddle::progress::spin(engine, thread, answer, waits) ? engine.offers : -1;
 }
 
-/// A thread that is preempted gives up polling, rightly. So a thread that knows nothing yet is asked until it was left alone;
-/// `holds` is given a fresh one each time.
+/// Repeats until the thread was left alone: a preempted thread gives up polling, rightly. Each time
+/// `holds` gets a fresh thread, which knows nothing yet.
 template <class Holds>
 void expect_when_undisturbed(Holds holds) {
     bool held = false;
     for (int attempt = 0; attempt < 2000 && !held; ++attempt) {
         heddle::core::Thread thread;
         held = holds(thread);
-        // Who has slept is preempted less.
+        // A thread that has slept is preempted less.
         if (!held) std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     EXPECT_TRUE(held);

@@ -8,7 +8,7 @@ namespace heddle::p2p {
 namespace {
 
 using namespace protocols;
-/// By kind, from the first one on.
+/// Protocols by kind, from the first one on.
 constexpr std::array all{&eager,    &eager_sync, &rendezvous,   &local,  &nothing,   &placed,
                          &streamed, &readable,   &ack,          &fin,    &cts,       &data,
                          &share,    &shared,     &payload_ring, &cancel, &cancelled, &pressure,

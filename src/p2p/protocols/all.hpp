@@ -6,7 +6,7 @@
 
 namespace heddle::p2p::protocols {
 
-/// Of short messages, known where nothing else is (Receiver::deliver()).
+/// Kind of short messages, known without a look-up (Receiver::deliver()).
 inline constexpr MessageKind eager_kind = Prefix{}.kind;
 
 extern const Protocol eager, eager_sync, ack;                     // whole.cpp

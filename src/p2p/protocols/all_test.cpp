@@ -27,7 +27,7 @@ TEST(Protocols, have_the_functions_of_their_group) {
         const bool here = protocol.keep != nullptr;
         EXPECT_EQ(protocol.give != nullptr, here);
         EXPECT_EQ(protocol.length != nullptr, here);
-        // That of the data path is taken by the receiver itself.
+        // The receiver itself takes messages of the data path.
         EXPECT_EQ(protocol.take != nullptr, here && kind != protocols::eager_kind);
         EXPECT_FALSE(here && protocol.fetch != nullptr);
         EXPECT_TRUE(protocol.announced_by == nullptr || protocol.fetch != nullptr);

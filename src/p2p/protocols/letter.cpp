@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What processes of different jobs say to each other before they have a communicator (p2p/guest_listener.hpp).
+/// Letters: messages of processes of different jobs before they have a communicator
+/// (p2p/guest_listener.hpp).
 
 #include "p2p/base.hpp"
 #include "p2p/guest_listener.hpp"

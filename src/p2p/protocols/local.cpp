@@ -8,7 +8,7 @@ namespace heddle::p2p::protocols {
 
 namespace {
 
-/// Out of the buffer of the send, which is complete then.
+/// Copies out of the buffer of the send, which is complete then.
 void copy_from_send(const Parts&, ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
     auto& send = *reinterpret_cast<core::Request*>(pull.sender);
     transfer(send, *pull.receive, bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages that processes of different nodes alone exchange: payload that the network reads, sends that are taken
-/// back, and back-pressure.
+/// Messages that only processes of different nodes exchange: payload that the network reads, sends
+/// that are taken back, and back-pressure.
 
 #include "p2p/far.hpp"
 #include "p2p/large_copy.hpp"
@@ -10,7 +10,7 @@ namespace heddle::p2p::protocols {
 
 namespace {
 
-/// As a rendezvous, with the key to the memory in place of an offer.
+/// Returns the announcement: as in a rendezvous, with the key to the memory in place of an offer.
 RemotePayload announced_by(const transport::Header& header) noexcept {
     const auto fields = fields_of<ReadableFields>(header);
     return {fields.sender, fields.key, fields.address, fields.length};

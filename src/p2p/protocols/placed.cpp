@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages whose payload lies in a ring of payload before their header comes (node/payload_ring.hpp).
+/// Messages whose payload lies in a ring of payload before their header comes
+/// (node/payload_ring.hpp).
 
 #include "p2p/base.hpp"
 #include "p2p/incoming_stream.hpp"
@@ -26,7 +27,7 @@ void ask_for(const Parts& parts, const Arrival& arrival) noexcept {
     ring_of(parts.base, arrival).ask_for(piece_of(arrival.header));
 }
 
-/// Frees the place, too.
+/// Delivers the payload, and frees its place.
 void deliver(const node::PayloadConsumer& ring, const node::Piece& piece,
              core::Request& receive) noexcept {
     load(ring, piece, receive, piece.bytes, 0, fit(receive, piece.bytes));
@@ -38,7 +39,8 @@ void take(const Parts& parts, const Arrival& arrival, core::Request& receive) {
     arrival.call.complete(receive);
 }
 
-/// Copies the payload out of its ring, for what comes after it. It stays there if it is long, or memory short.
+/// Copies the payload out of its ring, which later messages need. A long one stays there, and any
+/// if memory is short.
 void keep(const Parts& parts, const Arrival& arrival, match::Message& message) {
     const node::Piece piece = piece_of(arrival.header);
     const Base& base = parts.base;
@@ -77,7 +79,7 @@ const Protocol placed{.kind = PlacedFields::message_kind,
                       .keep = keep,
                       .give = give,
                       .leave = leave};
-/// A ring of payload, for this instance.
+/// Names a ring of payload, for this instance.
 const Protocol payload_ring{.kind = PayloadRingFields::message_kind, .arrived = open};
 
 }  // namespace heddle::p2p::protocols

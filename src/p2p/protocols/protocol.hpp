@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A protocol as a value: what the library does with messages of one kind. Each stands in a file of this folder, beside
-/// its functions; protocols/all.cpp lists them.
+/// A protocol as a value: the functions for messages of one kind. Each is in a file of this folder,
+/// beside its functions; protocols/all.cpp lists them.
 ///
-/// A message of the program is matched first (Receiver::deliver()). Then one of the two groups of functions is used:
-///   here         its payload has come with it, or before it: `take` if a receive waits, else `keep`, and `give` later
-///   announced    its payload is still with its sender, or on its way: the announcement is kept, and `fetch` gets the payload
-///                once no lock is held
-/// Messages between the processes of the library have `arrived` alone. They come out of a ring, or by the network.
+/// A message of the program is matched first (Receiver::deliver()). Then one of the two groups of
+/// functions is used:
+///   here         its payload has come with it, or before it. If a receive waits, `take` is called.
+///                Otherwise `keep` is called, and `give` later.
+///   announced    its payload is still with its sender, or on its way. The announcement is kept.
+///                `fetch` gets the payload once no lock is held.
+/// Messages between the processes of the library only have `arrived`. They come out of a ring, or
+/// by the network.
 ///
-/// Thread safety  `announced_by`, `length`, `ahead`, `take` and `keep` are called with the instance locked, `arrived` with
-///                the instance or the lane; `give` with or without it; `fetch` without any lock.
+/// Thread safety  `announced_by`, `length`, `ahead`, `take` and `keep` are called with the instance
+///                locked, `arrived` with the instance or the lane. `give` is called with or without
+///                it; `fetch` without any lock.
 
 #include <cstdint>
 
@@ -28,7 +32,7 @@ class LargeCopy;
 class Messages;
 class Sender;
 
-/// The parts of the engine that protocols ask.
+/// Parts of the engine that protocols call.
 struct Parts {
     Base& base;
     Messages& messages;
@@ -37,19 +41,20 @@ struct Parts {
     Far& far;
 };
 
-/// A message that has come. Its cells, or its batch, stay where they are during the call.
+/// A message that has come. Its cells, or its batch, stay in place during the call.
 struct Arrival {
     ProgressCall& call;
     std::int32_t process;
     const transport::Header& header;
-    /// Into whose ring it came. nullptr: by the network, which control messages alone may have here.
+    /// Instance of the ring that it came by. nullptr: it came by the network, which only control
+    /// messages may do here.
     const instance::LockedInstance* instance;
 };
 
-/// What is said of a payload that is not here.
+/// Announcement of a payload that is not here.
 struct RemotePayload {
     std::uint64_t sender;
-    std::uint64_t offer;  ///< or the key by which it is read
+    std::uint64_t offer;  ///< or the key for reading it
     std::uint64_t address;
     std::uint64_t length;
     std::uint8_t manifest = 0;
@@ -65,17 +70,18 @@ struct Protocol {
                   std::uint64_t bytes) = nullptr;
 
     std::uint64_t (*length)(const transport::Header& header) noexcept = nullptr;
-    /// Before the message is matched: asks for memory that is read next.
+    /// Prefetches memory that is read next, before the message is matched.
     void (*ahead)(const Parts& parts, const Arrival& arrival) noexcept = nullptr;
-    /// Gives the receive its payload, and completes it. Throws std::bad_alloc only where an answer finds no memory.
+    /// Gives the receive its payload, and completes it. Throws std::bad_alloc only if an answer
+    /// finds no memory.
     void (*take)(const Parts& parts, const Arrival& arrival, core::Request& receive) = nullptr;
-    /// Writes into the message what is kept. Throws std::bad_alloc.
+    /// Writes the kept parts into the message. Throws std::bad_alloc.
     void (*keep)(const Parts& parts, const Arrival& arrival, match::Message& message) = nullptr;
-    /// Gives the receive the payload of a kept one; it is completed afterwards.
+    /// Gives the receive the payload of a kept message; it is completed afterwards.
     void (*give)(const Parts& parts, ProgressCall& call, core::Request& receive,
                  const match::Message& message) = nullptr;
 
-    /// Frees what a kept message holds besides itself, which nobody receives.
+    /// Frees what a kept message holds besides itself, if no receive takes it.
     void (*leave)(const Base& base, const match::Message& message) noexcept = nullptr;
 
     void (*arrived)(const Parts& parts, const Arrival& arrival) = nullptr;
@@ -89,7 +95,7 @@ inline const Protocol& protocol_of(const transport::Header& header) noexcept {
     return protocol_of(static_cast<MessageKind>(header.kind));
 }
 
-/// The request of this process that the other end names.
+/// Returns the request of this process that the other end names.
 template <class Fields>
 core::Request& request_named_by(const Arrival& arrival) noexcept {
     return *reinterpret_cast<core::Request*>(fields_of<Fields>(arrival.header).sender);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages whose payload stays with the sender. Once one is matched, the receiver reads it out of the sender's memory, and
-/// the sender helps with a long one (`share`, `shared`); or asks for it (`cts`), and `data` come. `fin` ends both, but
-/// those that ended by `data`.
+/// Messages whose payload stays with the sender. Once one is matched, the receiver reads it out of
+/// the sender's memory. The sender helps with a long one (`share`, `shared`). Or the receiver asks
+/// for it (`cts`), and `data` messages come. `fin` ends all except those that ended by `data`.
 
 #include "p2p/awaited_peer.hpp"
 #include "p2p/far.hpp"
@@ -39,7 +39,7 @@ void send_payload(const Parts& parts, const Arrival& arrival) {
         parts.sender.stream(arrival.call, arrival.instance->instance(), fields);
 }
 
-/// A fragment of a pipelined message.
+/// Receives a fragment of a pipelined message.
 void receive_fragment(const Parts&, const Arrival& arrival) {
     const auto fields = fields_of<DataFields>(arrival.header);
     auto& receive = *reinterpret_cast<core::Request*>(fields.receiver);

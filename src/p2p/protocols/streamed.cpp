@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages whose payload follows their header through a ring of payload, piece by piece (p2p/incoming_stream.hpp).
+/// Messages whose payload follows their header through a ring of payload, piece by piece
+/// (p2p/incoming_stream.hpp).
 
 #include "p2p/base.hpp"
 #include "p2p/incoming_stream.hpp"
@@ -24,7 +25,7 @@ void fetch(const Parts& parts, ProgressCall& call, const Pull& pull, std::uint64
     parts.copies.take_stream(call, pull, bytes);
 }
 
-/// Passes over what the sender has claimed.
+/// Passes over the pieces that the sender has claimed.
 void leave(const Base& base, const match::Message& message) noexcept {
     const auto& ring = base.pool.payload(message.instance, message.peer);
     IncomingStream stream(ring, message.far.manifest, nullptr, message.length, 0);

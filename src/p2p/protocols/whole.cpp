@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages that are here as a whole. The sender of a synchronous one waits until it hears that it was matched.
+/// Messages that are here as a whole. The sender of a synchronous one waits until it hears that the
+/// message was matched.
 
 #include "p2p/messages.hpp"
 #include "p2p/payload.hpp"
@@ -54,7 +55,7 @@ void complete_send(const Parts&, const Arrival& arrival) {
 
 }  // namespace
 
-/// The data path of one that a receive waits for is Receiver::deliver_eager().
+/// Receiver::deliver_eager() is the data path of a message that a receive waits for.
 const Protocol eager{.kind = eager_kind, .length = whole_length, .keep = keep_whole, .give = give};
 const Protocol eager_sync{.kind = EagerSyncFields::message_kind,
                           .length = length,
