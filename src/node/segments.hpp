@@ -48,8 +48,8 @@ public:
     /// Returns one of so many bytes, rounded up to pages of zeroes; none if the file has no room
     /// for it.
     Segment take(std::uint64_t bytes) const noexcept;
-    /// Returns whether a segment of so many bytes leaves at least half of the room to others. Half of
-    /// the number of segments must be left, too.
+    /// Returns whether a segment of so many bytes leaves at least half to others: of the room, and
+    /// of the number of segments.
     bool can_spare(std::uint64_t bytes) const noexcept;
     /// Gives back a segment that is not mapped any more, or not used.
     void give(const Segment& segment) const noexcept;

@@ -80,7 +80,7 @@ struct AwaitedEvent {
     std::uint64_t members[4];  ///< a bit for each rank in MPI_COMM_WORLD; none: not known
     char communicator[32];     ///< its name, ends in NUL; empty: it has none
     char detail
-        [32];  ///< name of window, end of the path of a file; the call that has started a collective
+        [32];  ///< name of window, end of the path of a file; call that has started a collective
 
     void add_member(std::int32_t rank) noexcept {
         members[rank / 64] |= std::uint64_t{1} << rank % 64;
