@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a lane knows of a peer that it has something to do with.
+/// The state of a peer with which a lane has something to do.
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct PeerState {
 
     const Peer number;
     Condition condition = Condition::fine;
-    bool known = false;      ///< its address is
+    bool known = false;      ///< its address is known
     bool listed = false;     ///< something waits to be sent
     bool reached = false;    ///< something has arrived there, or come from there
     bool diagnosed = false;  ///< a diagnosis is under way
@@ -37,7 +37,7 @@ struct PeerState {
     std::uint32_t next_out = 0;  ///< sequence of the next batch
     std::uint32_t next_in = 0;
     Destination destination{};
-    std::uint64_t left_in_turn = 0;  ///< in which turn of the lane something was sent
+    std::uint64_t left_in_turn = 0;  ///< turn of the lane in which something was sent
     SendBuffer* buffer = nullptr;    ///< that of the batch
     BatchWriter batch;
     BatchHeader header{};  ///< of the batch that has left last
@@ -55,7 +55,7 @@ struct PeerState {
     Clock::time_point stuck_since;  ///< unless nothing is stuck
     bool stuck = false;
     std::string address;
-    std::string why;  ///< it is faulty
+    std::string why;  ///< why it is faulty
 
     bool usable() const noexcept { return condition == Condition::fine; }
 };

@@ -5,7 +5,7 @@
 
 namespace heddle::transport {
 
-/// What the lane to guests tells, with numbers as the user of both knows them.
+/// Reports of the lane to guests, with numbers as the user of both lanes knows them.
 class TwoLanes::FromGuests final : public Arrivals {
 public:
     FromGuests(Arrivals& arrivals, Peer before) noexcept : arrivals_(arrivals), before_(before) {}

@@ -8,12 +8,13 @@
 /// lock()         returns with the lock held.
 /// try_lock()     never waits; may fail although the lock is free.
 /// lock_for()     gives up after `limit` (zero or less: one try). Then the lock is as if the thread
-/// had never come, and the node is free again: nothing refers to it. It may take longer than
-/// `limit`: neighbours in a queue need time for an answer, or a wake-up comes late.
+///                had never come, and the node is free again: nothing refers to it. It may take
+///                longer than `limit`: neighbours in a queue need time for an answer, or a wake-up
+///                comes late.
 /// unlock()       by the thread that locked, with the node that it locked with.
 /// nowaiters()    (figure 5, line 21) called by the holder. It returns `false` only if another
-/// thread is in lock(), and so will have the lock later whatever happens. `true` may be wrong. A
-/// thread in lock_for() does not count, because it may leave.
+///                thread is in lock(), and so will have the lock later whatever happens. `true` may
+///                be wrong. A thread in lock_for() does not count, because it may leave.
 /// Thread safety  all of them from any thread.
 /// Waiting        by spinning as in the paper (waiting.hpp); the mutex sleeps.
 /// No lock is recursive. The next holder sees what a holder wrote.

@@ -5,7 +5,7 @@
 ///
 /// Time limit     a futex wait with a limit.
 /// nowaiters()    from a count of the threads in lock(), which sync::Mutex itself does not need.
-/// There a thread with a time limit counts as a sleeper, too.
+///                There a thread with a time limit counts as a sleeper, too.
 
 #include "sync/locks/lock.hpp"
 #include "sync/mutex.hpp"
