@@ -25,8 +25,7 @@ struct BusinessCard {
 std::string to_bytes(const BusinessCard& card);
 
 /// Returns the card that a process has published. Throws std::runtime_error with the reason if that
-/// process cannot be talked to. It is of another version, uses another fabric or recipe, or belongs
-/// to another job.
+/// process cannot be talked to: another version, another fabric or recipe, or another job.
 BusinessCard read_card(const std::string& bytes, const BusinessCard& own);
 
 }  // namespace heddle::transport

@@ -196,8 +196,7 @@ private:
     PagedTable<std::unique_ptr<State>> peers_{members_.limit()};
     std::vector<State*> in_use_;        ///< peers that have a state
     std::vector<State*> listed_;        ///< peers for which something waits
-    std::vector<State*> untold_;        ///< peers that have ended, which the consumer does not know
-                                        ///< yet
+    std::vector<State*> untold_;        ///< peers that have ended: the consumer is to hear of them
     std::vector<State*> owing_;         ///< peers to which an answer is due
     std::array<WireEvent, 16> events_;  ///< of the poll that is under way
     std::deque<Arrival> held_;

@@ -102,8 +102,8 @@ struct RemoteMemory {
 template <class C>
 concept Consumer =
     requires(C consumer, Peer peer, Header& header, std::uint64_t token, std::string_view why) {
-        /// Returns false if not now. The header is in its place, the payload behind it, both the
-        /// consumer's during the call.
+        /// Returns false if it does not take the message now. The header is in its place, the
+        /// payload behind it, both the consumer's during the call.
         { consumer.arrived(peer, header) } noexcept -> std::same_as<bool>;
         /// A read() with this token is over; false: the peer is faulty, or its memory cannot be
         /// read.
