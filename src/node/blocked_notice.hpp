@@ -24,10 +24,10 @@
 
 namespace heddle::node {
 
-/// Zeroes are a valid notice without anything in it.
+/// A notice of zeroes is valid, without anything in it.
 class alignas(cache_line) BlockedNotice {
 public:
-    static constexpr std::size_t places = 14;  ///< and one more, which others share
+    static constexpr std::size_t places = 14;  ///< besides one that others share
 
     // --- the sender ---
 
@@ -40,7 +40,7 @@ public:
         at_[place].earliest.store(earliest, seq_cst);
     }
     void tell_how_many(std::uint32_t blocked) noexcept {
-        blocked_.store(blocked, seq_cst);  // R3: pairs with A3; likewise
+        blocked_.store(blocked, seq_cst);  // R3: pairs with A3; as for R2
     }
     /// After a message was withdrawn: returns true, once, if the receiver watches for it.
     [[nodiscard]] bool withdrawn() noexcept {
@@ -74,7 +74,7 @@ public:
 
 private:
     struct Place {
-        std::atomic<std::uint64_t> earliest;  ///< stamp; 0: free
+        std::atomic<std::uint64_t> earliest;  ///< stamp; 0: the place is free
         std::atomic<std::uint32_t> context;
     };
     std::array<Place, places + 1> at_;

@@ -38,9 +38,9 @@ inline constexpr std::uint64_t board_magic = 0x3465'6c64'6465'4821;
 /// Written by the process that makes the memory, before any other process sees it.
 struct FileHeader {
     std::uint64_t magic;
-    std::uint64_t bytes;  ///< of the memory
+    std::uint64_t bytes;  ///< size of the memory
     std::uint64_t ranks;
-    Token token;  ///< of the job
+    Token token;  ///< token of the job
     bool operator==(const FileHeader&) const = default;
 };
 
@@ -68,8 +68,8 @@ struct Blocked {
 struct Attached {
     std::atomic<std::uint32_t> owner;  ///< thread id, 0 when the entry is free
     std::atomic<std::uint32_t> of_library;
-    std::atomic<std::uint64_t> call;   ///< of a const char*
-    std::atomic<std::uint64_t> tests;  ///< of a std::uint32_t
+    std::atomic<std::uint64_t> call;   ///< address of a const char*
+    std::atomic<std::uint64_t> tests;  ///< address of a std::uint32_t
 };
 
 struct alignas(64) Page {
@@ -92,7 +92,7 @@ struct alignas(64) Page {
     char abort_reason[240];  ///< why the rank aborted, ends in NUL; empty: not known
     Attached attached[attached_entries];
     Blocked blocked[blocked_entries];
-    std::atomic<std::uint32_t> unexpected_version;  ///< odd while the next is being written
+    std::atomic<std::uint32_t> unexpected_version;  ///< odd while `unexpected` is being written
     UnexpectedMessages unexpected;
 };
 static_assert(sizeof(Page) <= board_page_bytes);
@@ -101,7 +101,7 @@ inline constexpr std::size_t board_bytes(std::size_t ranks) noexcept {
     return (1 + ranks) * board_page_bytes;
 }
 
-/// The page of `rank` in a board mapped at `node`.
+/// Returns the page of `rank` in a board mapped at `node`.
 inline Page& board_page(void* node, std::size_t rank) noexcept {
     return *reinterpret_cast<Page*>(static_cast<std::byte*>(node) + (1 + rank) * board_page_bytes);
 }

@@ -38,7 +38,7 @@ public:
     }
     /// Returns a bit for each instance.
     std::uint64_t instances(std::uint32_t context) const noexcept {
-        return instances_[class_of(context)].load(relaxed);  // after the message has been seen
+        return instances_[class_of(context)].load(relaxed);  // read after the message has been seen
     }
 
 private:

@@ -23,7 +23,7 @@
 
 namespace heddle::node {
 
-inline constexpr std::size_t shared_copies_each = 8;  ///< to one process at a time
+inline constexpr std::size_t shared_copies_each = 8;  ///< copies to one process at a time
 inline constexpr std::size_t most_processes = 4096;
 inline constexpr std::size_t most_payload_rings = 512;  ///< of all processes, unless they are more
 inline constexpr std::size_t most_payload_rings_each = 64;

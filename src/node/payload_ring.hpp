@@ -52,8 +52,8 @@ namespace heddle::node {
 struct PayloadSizes {
     static constexpr std::uint64_t block = 16384;
     static constexpr std::uint64_t blocks = 256;
-    static constexpr std::uint64_t first_blocks = 4;    ///< first extent
-    static constexpr std::uint64_t claimed_blocks = 4;  ///< most that are claimed at once
+    static constexpr std::uint64_t first_blocks = 4;    ///< blocks of the first extent
+    static constexpr std::uint64_t claimed_blocks = 4;  ///< most blocks that are claimed at once
     static constexpr unsigned manifests = 64;  ///< messages that are streamed or not received
     /// Bytes of data, at the beginning of the ring.
     static constexpr std::size_t first_bytes = first_blocks * block;
@@ -68,7 +68,7 @@ struct Piece {
 /// Room for a part of a message that may be stored now.
 struct Room {
     Piece first;
-    std::uint64_t bytes;  ///< of this piece and those behind it; 0: there is none
+    std::uint64_t bytes;  ///< bytes of this piece and those behind it; 0: there is none
     bool is_closed;       ///< the consumer wants nothing more
 };
 
@@ -89,18 +89,18 @@ struct BasicPayloadRing {
         // The producer's.
         alignas(cache_line) Atom<std::uint64_t> stored;  ///< bytes of the message
         std::uint64_t start;   ///< offset of the first piece; good once something is claimed
-        std::uint64_t extent;  ///< likewise: where the ring ends for this message
+        std::uint64_t extent;  ///< likewise: end of the ring for this message
         /// The producer's, until the consumer closes it.
         alignas(cache_line)
             Atom<std::uint64_t> claimed;  ///< bytes of the message; and `closed`, or not
     };
     struct Block {
-        alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes, ever
+        alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes freed, ever
     };
     /// Times that the consumer took to read one block, or a shorter piece at its beginning.
     struct Times {
         Atom<std::uint64_t> first, second;
-        Atom<std::uint64_t> number;  ///< of times; written last
+        Atom<std::uint64_t> number;  ///< number of times; written last
     };
 
     alignas(cache_line) Atom<std::uint32_t> ready;  ///< consumer: 1 when it has mapped the ring
@@ -134,7 +134,7 @@ class BasicPayloadProducer {
 public:
     using Ring = BasicPayloadRing<World, Sizes>;
     using Trials = StoreTrials<Sizes::blocks>;
-    /// `most`: the bytes that the producer may walk at most.
+    /// `most`: how many bytes the producer may walk.
     BasicPayloadProducer(Ring& ring, std::uint64_t most) noexcept
         : ring_(&ring),
           most_(std::clamp(most / Sizes::block, std::uint64_t{1}, Sizes::blocks) * Sizes::block),
@@ -317,7 +317,8 @@ private:
         entered_ = false;
         platform::prefetch(&ring_->blocks[block_of(place)]);  // the consumer wrote it
     }
-    /// Only between messages: the consumer of a streamed message uses that message's extent.
+    /// Call this only between messages: the consumer of a streamed message uses that message's
+    /// extent.
     void extend(std::uint64_t bytes) noexcept {
         last_ = bytes;
         ahead_ = 0;
@@ -328,7 +329,7 @@ private:
         }
         extent_ = std::max(extent_, needed_);
     }
-    /// Likewise, if the tail is at the beginning.
+    /// Likewise, call this only between messages. It acts if the tail is at the beginning.
     void begin_walk() noexcept {
         if (tail_ == 0) extent_ = walks_.now() == whole ? most_ : needed_;
     }
@@ -385,11 +386,11 @@ private:
     std::uint64_t last_ = 0;   ///< length of the last message
     std::uint64_t ahead_ = 0;  ///< bytes of lines taken ahead, at the tail or in the next block
     bool entered_ = false;     ///< the block at the tail has been entered
-    bool was_full_ = false;    ///< since the extent has grown
+    bool was_full_ = false;    ///< full since the extent has grown
     std::uint64_t rounds_ = 0;
     std::uint64_t free_ = Sizes::manifests == 64 ? ~std::uint64_t{0} : bit(Sizes::manifests) - 1;
     std::uint64_t streaming_ = 0;  ///< a bit for each manifest by which something is streamed
-    std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes, ever
+    std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes stored, ever
     Trials trials_;
     /// Trials of the extent that is needed and, second, the whole one. Each page of the whole one
     /// costs a fault on both sides once. So the first trial comes when some tens of megabytes have

@@ -66,7 +66,7 @@ struct Stream {
     struct Message {
         std::uint64_t length;
         unsigned manifest = 0;
-        bool closes;  ///< its consumer does, when nothing comes
+        bool closes;  ///< whether its consumer closes it when nothing comes
     };
     std::unique_ptr<Ring> ring = std::make_unique<Ring>();
     std::vector<Message> messages;

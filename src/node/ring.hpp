@@ -47,7 +47,7 @@ inline constexpr std::size_t ring_slots = 512;
 
 /// One line: the header of a message and its payload, or their beginning.
 struct alignas(cache_line) Cell : transport::Header {
-    std::byte first[cache_line - sizeof(transport::Header)];  ///< of the payload
+    std::byte first[cache_line - sizeof(transport::Header)];  ///< beginning of the payload
 
     /// Returns the sequence of a header: both sides look at it while the other may write.
     std::atomic_ref<std::uint32_t> shared_sequence() noexcept { return std::atomic_ref(sequence); }
@@ -75,14 +75,14 @@ inline constexpr std::uint64_t pressure = std::uint64_t{1} << 63;
 struct Control {
     /// Consumer: cells before it are free; and `pressure`, or not.
     alignas(cache_line) std::atomic<std::uint64_t> head;
-    alignas(cache_line) std::atomic<std::uint32_t> hot;  ///< consumer: this ring is being polled
-    std::atomic<std::uint32_t> starving;                 ///< producer: wake me when there is room
+    alignas(cache_line) std::atomic<std::uint32_t> hot;  ///< consumer: 1 while it polls this ring
+    std::atomic<std::uint32_t> starving;                 ///< producer: 1 while it waits for room
 };
 
 class Producer {
 public:
     Producer() = default;
-    /// `begin`: position of the first cell, a multiple of the slots, which the consumer has, too.
+    /// `begin`: position of the first cell, a multiple of the slots. The consumer has it, too.
     Producer(Control& control, Cell* cells, std::uint64_t begin = 0) noexcept
         : tail_(begin), seen_head_(begin) {
         bind(control, cells);
@@ -116,7 +116,8 @@ public:
         return cells_[tail_ & (ring_slots - 1)];
     }
 
-    /// Hands a reserved and written message over. Everything but sequence and cells is written.
+    /// Hands a reserved and written message over. The caller has written everything but sequence
+    /// and cells.
     [[gnu::always_inline]] void publish(Cell& cell, std::size_t cells) noexcept {
         cell.cells = static_cast<std::uint16_t>(cells);
         const std::uint64_t next = tail_ + cells;
@@ -132,7 +133,7 @@ public:
     /// Returns, after publish(), whether the consumer must be notified since it does not poll this
     /// ring.
     [[nodiscard]] bool cold() const noexcept {
-        sync::NodeFence::light();  // F1: pairs with F2, where the consumer stops polling
+        sync::NodeFence::light();  // F1: pairs with F2, at which the consumer stops polling
         return control_->hot.load(relaxed) == 0;
     }
 
@@ -171,9 +172,9 @@ private:
     Control* control_ = nullptr;
     Cell* cells_ = nullptr;
     std::uint64_t tail_ = 0;
-    std::uint64_t seen_head_ = 0;              ///< with its mark
-    std::size_t payload_cells_ = 0;            ///< cells of which carried_payload_ is set
-    std::bitset<ring_slots> carried_payload_;  ///< or may hold a zero that matches
+    std::uint64_t seen_head_ = 0;              ///< latest known head, with its mark
+    std::size_t payload_cells_ = 0;            ///< number of bits set in carried_payload_
+    std::bitset<ring_slots> carried_payload_;  ///< or the cell may hold a zero that matches
 };
 
 class Consumer {

@@ -132,7 +132,7 @@ TEST(Ring, under_pressure_only_what_comes_in_spite_has_room) {
     };
     ring.mark = pressure;
     std::uint32_t number = 0;
-    for (; number < ring_slots - 1; ++number) pass(number);  // what was free before, is
+    for (; number < ring_slots - 1; ++number) pass(number);  // cells that were free before are free
     EXPECT_FALSE(push(ring.producer, number, 0));
     for (int i = 0; i < 3 * static_cast<int>(ring_slots); ++i) {
         Cell* cell = ring.producer.reserve_in_spite(cells_for(8));

@@ -26,7 +26,8 @@ namespace heddle::node {
 
 class Rings {
 public:
-    /// `head`: of the memory, which is mapped. `payload_rings`: how many of each process there is
+    /// `head`: start of the memory, which is mapped. `payload_rings`: how many of each process
+    /// there is room for.
     /// room for.
     Rings(const platform::SharedObject& object, std::byte* head, const Layout& layout,
           std::size_t processes, std::size_t payload_rings, const Mailboxes& mailboxes,
@@ -66,7 +67,7 @@ public:
     BlockedNotice& blocked_notice(std::size_t from, std::size_t to) const noexcept {
         return *reinterpret_cast<BlockedNotice*>(pair_of(from, to) + layout_.notice);
     }
-    /// Likewise, returns the offers of a ring.
+    /// Returns the offers of a ring, likewise.
     Offers& offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         return ring_offers(from, to, instance).own;
     }
@@ -132,10 +133,10 @@ private:
     const Segments& segments_;
 
     mutable std::mutex lock_;
-    platform::Mapping all_;       ///< those of all pairs; or
-    platform::Mapping incoming_;  ///< those to one process, and
+    platform::Mapping all_;       ///< rings of all pairs; or
+    platform::Mapping incoming_;  ///< rings to one process, and
     std::size_t me_ = 0;
-    mutable std::vector<platform::Mapping> outgoing_;       ///< those from it, by receiver
+    mutable std::vector<platform::Mapping> outgoing_;       ///< rings from it, by receiver
     mutable std::vector<platform::Mapping> payload_rings_;  ///< by owner and number
     mutable std::mutex offers_lock_;
     /// By offset in the file.

@@ -22,7 +22,7 @@ struct alignas(cache_line) SharedCopy {
 
     struct Piece {
         std::uint64_t from;
-        std::uint64_t bytes;  ///< 0: there is none
+        std::uint64_t bytes;  ///< 0: there is no piece
     };
 
     std::uint64_t source;  ///< address in the sender

@@ -76,7 +76,7 @@ public:
     void forget(std::uint64_t block) noexcept { trials_[block].is_last = false; }
 
 private:
-    static constexpr std::uint64_t often = 8;  ///< one block in so many
+    static constexpr std::uint64_t often = 8;  ///< one block in so many may be a trial
     static constexpr std::uint64_t few = 64;   ///< trials until they are seldom
     /// Visits of a block, of which two are trials then.
     static constexpr std::uint32_t period = 16;

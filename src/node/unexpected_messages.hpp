@@ -14,7 +14,7 @@ namespace heddle::node {
 /// Messages with the same envelope.
 struct UnexpectedMessage {
     std::uint64_t messages;     ///< 0: the entry is empty
-    std::uint32_t context;      ///< of the communicator, even
+    std::uint32_t context;      ///< context of the communicator, even
     std::int32_t source;        ///< rank in the communicator
     std::int32_t world_source;  ///< its rank in MPI_COMM_WORLD; negative: not known
     std::int32_t tag;

@@ -34,17 +34,17 @@ enum class AwaitedKind : std::uint8_t {
     program,            ///< the program completes a generalized request
     file,               ///< an access to a file is over
     finalize,           ///< the peer calls MPI_Finalize
-    window_post,        ///< MPI_Win_post of a target
-    window_complete,    ///< MPI_Win_complete of an origin
-    window_fence,       ///< MPI_Win_fence of another thread
-    window_answer,      ///< a target's answer
-    window_room,        ///< room on the path to a target
-    window_flush,       ///< a target's answer to a flush
-    window_lock,        ///< a lock of the target, or of all targets, to be had
-    window_lock_asked,  ///< a target's answer about its lock
-    window_unlock,      ///< a target's lock to be left
-    window_lock_all,    ///< an answer about the lock of all targets
-    window_attached,    ///< a target's answer about attached memory
+    window_post,        ///< a target calls MPI_Win_post
+    window_complete,    ///< an origin calls MPI_Win_complete
+    window_fence,       ///< another thread calls MPI_Win_fence
+    window_answer,      ///< a target answers
+    window_room,        ///< there is room on the path to a target
+    window_flush,       ///< a target answers a flush
+    window_lock,        ///< a lock of the target, or of all targets, can be had
+    window_lock_asked,  ///< a target answers about its lock
+    window_unlock,      ///< a target's lock is left
+    window_lock_all,    ///< a target answers about the lock of all targets
+    window_attached,    ///< a target answers about attached memory
 };
 inline constexpr std::size_t awaited_kinds =
     static_cast<std::size_t>(AwaitedKind::window_attached) + 1;
@@ -68,15 +68,15 @@ struct AwaitedEvent {
     bool any_peer;  ///< each of `members` suffices
     bool to_self;   ///< a send to the sender's own process
     bool no_room;   ///< a send that waits for memory at the receiver (HEDDLE_UNEXPECTED_LIMIT)
-    std::uint32_t context;     ///< of the communicator, even; 0: of none
-    std::int32_t tag;          ///< any_tag_awaited: of any
-    std::uint32_t number;      ///< of the collective call on its communicator, from 1 on; 0: none
+    std::uint32_t context;     ///< context of the communicator, even; 0: none
+    std::int32_t tag;          ///< any_tag_awaited: any tag
+    std::uint32_t number;      ///< number of the communicator's collective call, from 1 on; 0: none
     std::int32_t peer;         ///< rank in the communicator, any_peer or no_peer
     std::int32_t world_peer;   ///< its rank in MPI_COMM_WORLD; negative: not known
-    std::int32_t holder;       ///< of a lock: rank in the window
-    std::int32_t size;         ///< of the group that messages go to; 0: not known
-    std::uint64_t bytes;       ///< of a send, or an access to a file
-    std::int64_t place;        ///< of an access to a file: its first byte; -1: none in particular
+    std::int32_t holder;       ///< holder of a lock: rank in the window
+    std::int32_t size;         ///< size of the group that messages go to; 0: not known
+    std::uint64_t bytes;       ///< bytes of a send, or of an access to a file
+    std::int64_t place;        ///< first byte of an access to a file; -1: none in particular
     std::uint64_t members[4];  ///< a bit for each rank in MPI_COMM_WORLD; none: not known
     char communicator[32];     ///< its name, ends in NUL; empty: it has none
     char detail

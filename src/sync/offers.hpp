@@ -133,7 +133,7 @@ private:
         return answer == word(number, accepted) || answer == word(number, dropped);
     }
 
-    /// On a line that is hardly ever written.
+    /// A word on a line that is hardly ever written.
     alignas(cache_line) typename World::template Atom<std::uint32_t> any_taken_back_;
     alignas(cache_line) typename World::template Atom<std::uint64_t> answers_[slots];  ///< receiver
     alignas(cache_line) typename World::template Atom<std::uint64_t> offers_[slots];   ///< sender

@@ -260,7 +260,7 @@ struct Blocks {
 /// A sender that never waits for a slot, and receivers that leave everything until all has come.
 struct Growing {
     static constexpr std::size_t messages = 6;
-    static constexpr std::uint64_t in_block = 1000;  ///< of a message, besides its number
+    static constexpr std::uint64_t in_block = 1000;  ///< block * in_block + number is sent
 
     Blocks<SimulatedOffers, SimulatedOffers> blocks;
     World fates{true};

@@ -17,10 +17,10 @@
 namespace heddle::transport {
 
 struct BatchHeader {
-    JobToken token;              ///< strangers do not have it
-    std::uint32_t process : 31;  ///< of the sender
-    std::uint32_t checked : 1;   ///< a checksum of all that is before it is the last 8 bytes
-    std::uint32_t sequence;      ///< of the batch, among those of the sender's lane to this one
+    JobToken token;              ///< token that strangers do not have
+    std::uint32_t process : 31;  ///< number of the sender
+    std::uint32_t checked : 1;   ///< the last 8 bytes are a checksum of all that is before them
+    std::uint32_t sequence;      ///< number among the batches of the sender's lane to this one
 };
 static_assert(sizeof(BatchHeader) == 24);
 using BatchChecksum = std::uint64_t;  ///< CRC32C; 8 bytes, as everything is a multiple of them

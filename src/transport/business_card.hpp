@@ -13,9 +13,9 @@
 namespace heddle::transport {
 
 struct BusinessCard {
-    std::string fabric;   ///< all processes of a job use the same
-    std::string address;  ///< of the first lane; any bytes
-    JobToken token{};     ///< of the job, as this process has been told it
+    std::string fabric;   ///< fabric that all processes of a job use
+    std::string address;  ///< address of the first lane; any bytes
+    JobToken token{};     ///< token of the job, as this process has been told it
     /// What all processes must have in common (tool/recipe.hpp, agreement).
     std::uint64_t recipe{};
 

@@ -43,7 +43,7 @@ struct GuestCard {
     std::string address;  ///< of its lane for guests; at most most_address bytes
     bool operator==(const GuestCard&) const = default;
 };
-/// The same as plain data, for messages.
+/// A card as plain data, for messages.
 struct PackedCard {
     ProcessName name;
     JobToken secret;
@@ -75,10 +75,10 @@ public:
     void connect(Peer peer, std::int32_t change) noexcept;
     std::int32_t connections(Peer peer) const noexcept;
     std::optional<Peer> find(const ProcessName& name) const;
-    /// Places are below.
+    /// Returns a bound: places are below it.
     std::size_t places() const;
     std::size_t count() const;
-    /// The card stays until the guest is forgotten.
+    /// Returns the card, which stays until the guest is forgotten.
     const GuestCard& card(Peer peer) const;
     /// Adds `change` to the number of groups that name the guest.
     void mention(Peer peer, std::int32_t change) noexcept;
@@ -118,7 +118,7 @@ void Guests::forget(HasEnded&& has_ended) {
 /// (transport/lane.hpp, Members).
 class GuestMembers {
 public:
-    /// `guests` must live as long. `checked`: what is sent has a checksum.
+    /// `guests` must live as long. `checked`: batches that are sent have a checksum.
     explicit GuestMembers(Guests& guests, bool checked = false) noexcept
         : guests_(guests), checked_(checked) {}
 
@@ -130,7 +130,7 @@ public:
     /// Returns the sender of the batch, or nothing for a stranger. `reader` stands at the batch's
     /// first message.
     std::optional<Peer> sender(const BatchHeader& batch, const BatchReader& reader) noexcept;
-    /// From now on batches of this guest count as a stranger's.
+    /// Forgets the guest: from now on its batches count as a stranger's.
     void forget(Peer peer) noexcept;
 
 private:

@@ -18,7 +18,7 @@ struct Header {
     /// Send order among the messages of one process; never compared with another's.
     std::uint64_t stamp;
     std::uint32_t length;  ///< bytes of payload
-    std::uint16_t cells;   ///< of a ring, that the message takes; not used by a network
+    std::uint16_t cells;   ///< cells of a ring that the message takes; not used by a network
     std::uint8_t kind;     ///< p2p::MessageKind: below first_own_kind
     std::uint8_t order;    ///< over a network: bits of Order
 

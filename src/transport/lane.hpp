@@ -125,7 +125,7 @@ private:
     struct Read : Operation {
         Peer peer = 0;
         std::uint64_t token = 0;
-        Read* next = nullptr;  ///< among the free ones
+        Read* next = nullptr;  ///< next free one
     };
     /// A batch that has arrived and was not taken.
     struct Arrival {
@@ -198,7 +198,7 @@ private:
     std::vector<State*> listed_;        ///< peers for which something waits
     std::vector<State*> untold_;        ///< peers that have ended: the consumer is to hear of them
     std::vector<State*> owing_;         ///< peers to which an answer is due
-    std::array<WireEvent, 16> events_;  ///< of the poll that is under way
+    std::array<WireEvent, 16> events_;  ///< events of the current poll
     std::deque<Arrival> held_;
     std::vector<std::unique_ptr<SendBuffer>> buffers_;
     SendBuffer* free_ = nullptr;
@@ -208,13 +208,13 @@ private:
     bool leaving_ = false;  ///< peers have been told farewell
     std::vector<std::unique_ptr<Read>> reads_;
     Read* free_reads_ = nullptr;
-    std::size_t reading_ = 0;  ///< how many are under way
+    std::size_t reading_ = 0;  ///< how many reads are under way
     /// A fraction of a millisecond if ticks are of some gigahertz. To read the clock costs more
     /// than to read them.
     static constexpr std::uint64_t ticks_between_looks = std::uint64_t{1} << 18;
     std::uint64_t looked_at_tick_ = 0;
     Clock::time_point looked_;
-    W wire_;  ///< last: what is under way there refers to the above
+    W wire_;  ///< last, since operations under way there refer to the above
 };
 
 }  // namespace heddle::transport

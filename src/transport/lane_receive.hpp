@@ -230,7 +230,8 @@ void Lane<W, M>::look_after(State& state, Clock::time_point now) noexcept {
         call_peer(state);
 }
 
-/// Half of the time is for the network to find out whether the peer's host acknowledges anything.
+/// Fails a peer after too long a silence. Half of the time is for the network to find out whether
+/// the peer's host acknowledges anything.
 template <Wire W, class M>
 void Lane<W, M>::look_at_silence(State& state, std::chrono::milliseconds silent) noexcept {
     if (patience_.silence.count() == 0 || silent <= patience_.silence / 2 || !state.known) return;

@@ -194,7 +194,8 @@ bool Lane<W, M>::drain(State& state) noexcept {
         state.in_flight == 0;
 }
 
-/// An answer that is awaited already will do if nothing was sent after its call.
+/// Marks what was handed over. If nothing was sent after a call whose answer is awaited, that
+/// answer will do.
 template <Wire W, class M>
 void Lane<W, M>::mark() noexcept {
     using Mark = typename State::Mark;
@@ -232,7 +233,8 @@ bool Lane<W, M>::owes_farewell() const noexcept {
                        [](const State* state) { return state->usable() && !state->rests; });
 }
 
-/// Best effort. A process that has drained before knows that nothing is lost, but others wait for
+/// Says farewell, as well as it can. A process that has drained before knows that nothing is lost,
+/// but others wait for processes that vanish.
 /// processes that vanish.
 template <Wire W, class M>
 template <Consumer C>
@@ -250,7 +252,7 @@ void Lane<W, M>::take_leave(C& nobody) noexcept {
     leaving_ = false;
 }
 
-/// drain() makes calls again for which this lane did not wait.
+/// Resumes. drain() repeats the calls for whose answers this lane did not wait.
 template <Wire W, class M>
 void Lane<W, M>::resume() noexcept {
     forget_silence(Clock::now());

@@ -16,7 +16,7 @@ public:
     /// Whether a peer may end while others wait for it. In a job it may not: what ends it otherwise
     /// ends the job.
     static constexpr bool end_alone = false;
-    /// Peers are below.
+    /// Returns a bound: peers are below it.
     Peer limit() const noexcept { return identity_.processes; }
     /// Begins a new batch to the peer, of which this is the number.
     static void begin(BatchWriter&, Peer, std::uint32_t) noexcept {}

@@ -49,8 +49,8 @@ public:
                        acq_rel);  // R1: a thread that uses the lane sees what is numbered by now
     }
 
-    /// Numbers a message with the lock of the lane through which it goes, when it gets its place
-    /// there.
+    /// Numbers a message if its context is numbered. The thread has the lock of the lane through
+    /// which the message goes, when the message gets its place there.
     void place(Header& header) const noexcept {
         const Table* table = numbered_.load(acquire);  // A2: pairs with R2
         if (table == nullptr) [[likely]]

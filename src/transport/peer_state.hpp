@@ -38,9 +38,9 @@ struct PeerState {
     std::uint32_t next_in = 0;
     Destination destination{};
     std::uint64_t left_in_turn = 0;  ///< turn of the lane in which something was sent
-    SendBuffer* buffer = nullptr;    ///< that of the batch
+    SendBuffer* buffer = nullptr;    ///< buffer of the open batch
     BatchWriter batch;
-    BatchHeader header{};  ///< of the batch that has left last
+    BatchHeader header{};  ///< header of the batch that has left last
 
     std::uint32_t called = 0;    ///< calls sent
     std::uint32_t answered = 0;  ///< the latest call that was answered
@@ -52,7 +52,7 @@ struct PeerState {
 
     Clock::time_point last_heard;
     Clock::time_point called_at;
-    Clock::time_point stuck_since;  ///< unless nothing is stuck
+    Clock::time_point stuck_since;  ///< since when, if something is stuck
     bool stuck = false;
     std::string address;
     std::string why;  ///< why it is faulty

@@ -77,7 +77,7 @@ using JobToken = std::array<std::uint64_t, 2>;
 /// The process of a lane, and its job.
 struct Identity {
     Peer process;          ///< its own number
-    Peer processes;        ///< of the job: numbers are below
+    Peer processes;        ///< number of processes of the job: peers are numbered below it
     JobToken token;        ///< batches without it are ignored, and counted
     bool checked = false;  ///< batches that are sent have a checksum
 };
@@ -89,7 +89,7 @@ struct Patience {
     /// A watched peer is faulty if it is silent for longer, and its host acknowledges nothing
     /// either. 0: it never is.
     std::chrono::milliseconds silence{10'000};
-    std::chrono::milliseconds before_diagnosis{200};  ///< of a peer to which nothing goes
+    std::chrono::milliseconds before_diagnosis{200};  ///< nothing goes to the peer for so long
 };
 
 /// Memory of another process, as read() wants it: plain data, to be sent in a message.
@@ -105,12 +105,13 @@ concept Consumer =
         /// Returns false if it does not take the message now. The header is in its place, the
         /// payload behind it, both the consumer's during the call.
         { consumer.arrived(peer, header) } noexcept -> std::same_as<bool>;
-        /// A read() with this token is over; false: the peer is faulty, or its memory cannot be
+        /// Reports that a read() with this token is over; false: the peer is faulty, or its memory
+        /// cannot be read.
         /// read.
         { consumer.read_over(token, bool{}) } noexcept -> std::same_as<void>;
         { consumer.lost(peer, why) } noexcept -> std::same_as<void>;
         { consumer.left(peer) } noexcept -> std::same_as<void>;
-        /// A batch that does not belong to the job has come, and was ignored.
+        /// Reports that a batch that does not belong to the job has come, and was ignored.
         { consumer.stranger() } noexcept -> std::same_as<void>;
     };
 
@@ -141,7 +142,8 @@ concept Transport = !std::movable<L> &&
         /// Throws std::runtime_error if the address is none.
         { lane.connect(peer, address) } -> std::same_as<void>;
         { asked.knows(peer) } noexcept -> std::same_as<bool>;
-        /// The payload is `prefix` and then `payload`; header.length is not looked at but written.
+        /// Posts a message of `prefix` and then `payload`. The lane does not look at header.length
+        /// but writes it.
         { lane.post(peer, header, prefix, payload) } noexcept -> std::same_as<Post>;
         { lane.flush() } noexcept -> std::same_as<void>;
         { asked.owes() } noexcept -> std::same_as<bool>;
@@ -158,10 +160,11 @@ concept Transport = !std::movable<L> &&
         /// end.
         { lane.expose(payload) } -> std::same_as<typename L::Exposed>;
         { exposed.remote() } noexcept -> std::same_as<RemoteMemory>;
-        /// `local` and what is read are as long as each other; done: read_over() will tell.
+        /// Reads as many bytes as `local` has. If it returns done, read_over() will follow.
         { lane.read(peer, remote, local, token) } noexcept -> std::same_as<Post>;
 
-        /// A thread waits for this peer: from now on silence is a fault. Counted: as many times off
+        /// Says that a thread waits for this peer: from now on silence is a fault. Counted: as many
+        /// times off as on.
         /// as on.
         { lane.watch(peer, bool{}) } noexcept -> std::same_as<void>;
         { lane.drain() } noexcept -> std::same_as<bool>;

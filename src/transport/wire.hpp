@@ -37,7 +37,7 @@ enum class [[nodiscard]] Sent : std::uint8_t { accepted, again, failed };
 
 struct WireEvent {
     Operation* operation = nullptr;
-    std::span<std::byte> received;  ///< by a receive; begins at a multiple of 8
+    std::span<std::byte> received;  ///< received bytes; they begin at a multiple of 8
     int error = 0;                  ///< of errno; 0: none
 };
 
@@ -47,7 +47,7 @@ inline constexpr int not_readable = EPERM;
 
 struct SendBuffer : Operation {
     Peer peer = 0;
-    SendBuffer* next = nullptr;  ///< among the free ones
+    SendBuffer* next = nullptr;  ///< next free one
     std::unique_ptr<std::byte[]> bytes;
 };
 
@@ -61,11 +61,11 @@ concept Wire =
         { asked.address() } -> std::same_as<std::string>;
         /// Throws std::runtime_error if that is no address.
         { wire.find(address) } -> std::same_as<typename W::Destination>;
-        /// Returns, for people, the place of the address; may be empty.
+        /// Returns, for people, where the address is; may be empty.
         { asked.place(address) } -> std::same_as<std::string>;
         /// Returns the most bytes of a batch.
         { asked.batch_bytes() } noexcept -> std::same_as<std::size_t>;
-        /// The buffer belongs to the wire until the event.
+        /// Sends the bytes. The buffer belongs to the wire until the event.
         { wire.send(to, buffer, std::size_t{}) } noexcept -> std::same_as<Sent>;
         /// Sends at most inject_limit() bytes, which are free again; no event follows.
         { wire.inject(to, bytes) } noexcept -> std::same_as<Sent>;
@@ -74,11 +74,12 @@ concept Wire =
         { wire.events(events) } noexcept -> std::same_as<std::size_t>;
         { wire.release(operation) } noexcept -> std::same_as<void>;
         { asked.failure() } noexcept -> std::same_as<int>;
-        /// Called if nothing has gone to this address for a while, or come from there. Each call
-        /// looks for the reason, without waiting. Returns true when it has one, which then is in
-        /// `why`.
+        /// Looks for the reason why nothing has gone to this address for a while, or come from
+        /// there. It does not wait, and may be called again. Returns true when it has the reason,
+        /// which then is in `why`.
         { wire.diagnose(address, why) } -> std::same_as<bool>;
-        /// During a diagnosis: returns whether the host at this address has acknowledged something
+        /// Returns, during a diagnosis, whether the host at this address has acknowledged something
+        /// within that time.
         /// within that time.
         { wire.is_acknowledged(address, within) } noexcept -> std::same_as<bool>;
         { wire.end_diagnosis(address) } noexcept -> std::same_as<void>;
@@ -88,7 +89,8 @@ concept Wire =
         { asked.descriptor() } noexcept -> std::same_as<int>;
         { wire.may_sleep() } noexcept -> std::same_as<bool>;
 
-        /// Whether memory of any peer can be read; and whether a message of that length from this
+        /// Returns whether memory of any peer can be read; with `to`, whether a message of that
+        /// length from this one is worth it.
         /// one is worth it.
         { asked.can_read() } noexcept -> std::same_as<bool>;
         { asked.can_read(to, length) } noexcept -> std::same_as<bool>;

@@ -177,7 +177,7 @@ TEST_P(SimulatedLock, excludes) {
 }
 
 TEST_P(SimulatedLock, excludes_and_forgets_those_whose_time_is_over) {
-    EXPECT_EQ(crowd(GetParam(), 300, {}, 3, 1), "");  // all have a limit
+    EXPECT_EQ(crowd(GetParam(), 300, {}, 3, 1), "");  // all threads have a limit
     EXPECT_EQ(crowd(GetParam(), 300, {}, 5, 2), "");
 }
 

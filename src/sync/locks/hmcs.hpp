@@ -40,8 +40,8 @@ class Hmcs {
         typename World::template Atom<Member*> tail{nullptr};
         Group* parent = nullptr;  ///< nullptr: the root
         std::uint32_t threshold = 0;
-        Member member;             ///< with which this group queues with its parent
-        typename Root::Node root;  ///< or at the root
+        Member member;             ///< member as which this group queues with its parent
+        typename Root::Node root;  ///< node, if it queues at the root
     };
 
 public:
@@ -162,8 +162,8 @@ private:
 
     Root root_;
     std::unique_ptr<Group[]> groups_;
-    std::vector<Group*> innermost_;  ///< of each processor
-    Group* fallback_ = nullptr;      ///< of processors that the hierarchy does not know
+    std::vector<Group*> innermost_;  ///< innermost group of each processor
+    Group* fallback_ = nullptr;      ///< group of processors that the hierarchy does not know
 };
 
 template <class World>

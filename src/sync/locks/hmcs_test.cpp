@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What only a hierarchical lock promises: nearness, up to a threshold.
+/// A promise that only a hierarchical lock makes: nearness, up to a threshold.
 
 #include <gtest/gtest.h>
 

@@ -44,7 +44,7 @@ class Mcs {
 public:
     struct alignas(cache_line) Node {
         typename World::template Atom<Word> next{nobody};
-        typename World::template Atom<Word> ahead{nobody};  ///< of a node in lock_for() only
+        typename World::template Atom<Word> ahead{nobody};  ///< used by a node in lock_for() only
         typename World::template Atom<std::uint32_t> waiting{0};
     };
     static constexpr std::string_view name = "mcs";
@@ -106,7 +106,7 @@ private:
     static constexpr Word nobody = 0;
     static constexpr Word may_leave = 1;      ///< the mark, in `next`
     static constexpr Word taken = may_leave;  ///< a marked link without a node
-    static constexpr Word locked = 1;         ///< in `ahead`
+    static constexpr Word locked = 1;         ///< lock bit, in `ahead`
 
     static Word word(Node& node) noexcept { return reinterpret_cast<Word>(&node); }
     static Node& node(Word word) noexcept { return *reinterpret_cast<Node*>(word & ~Word{1}); }

@@ -91,8 +91,8 @@ private:
     void count(const LockStatistics& what) noexcept;
 
     bool call_gave_up_ = false;       ///< the current call goes without its section
-    unsigned depth_ = 0;              ///< of the recursive lock
-    PathLock::Node* held_ = nullptr;  ///< the node that it is held with
+    unsigned depth_ = 0;              ///< depth of the recursive lock
+    PathLock::Node* held_ = nullptr;  ///< node with which that is held
 };
 
 /// Holds a section for as long as the object lives. Without a visitor it does nothing.

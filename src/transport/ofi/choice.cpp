@@ -17,7 +17,7 @@ namespace {
 /// for each lane.
 constexpr std::array<std::string_view, 7> preference{"cxi", "efa", "verbs;ofi_rxm", "psm3",
                                                      "tcp", "net", "tcp;ofi_rxm"};
-/// Taken if asked for by name.
+/// Providers that are taken if asked for by name.
 constexpr std::array<std::string_view, 5> others{"opx", "psm2", "ucx", "sockets", "shm"};
 
 /// Returns the place of the name in the list; the size of the list if it is not there.

@@ -12,7 +12,7 @@ namespace heddle::transport::ofi {
 /// A user's wishes; empty or "auto": the best there is.
 struct Wanted {
     std::string fabric;     ///< a provider's name
-    std::string interface;  ///< its domain's: eth0, mlx5_0
+    std::string interface;  ///< its domain's name: eth0, mlx5_0
 };
 
 /// A provider at an interface of this machine.

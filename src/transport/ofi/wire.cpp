@@ -59,7 +59,7 @@ Wire::Wire(const Choice& choice, Sleeps sleeps) : info_(library().dupinfo(choice
     post_receives();
 }
 
-/// The endpoint goes first: what is under way refers to everything else.
+/// Destroys the endpoint first: operations under way refer to everything else.
 Wire::~Wire() { endpoint_.reset(); }
 
 void Wire::open_endpoint(Sleeps sleeps) {

@@ -41,7 +41,8 @@ public:
 
     bool has_batches() const noexcept { return first_ != nullptr && chunks_.may_hand_out(); }
     void look_at_rings() noexcept;
-    /// From now on the set tells of all that comes. Returns false if something is there.
+    /// Makes all rings cold: from now on the set tells of all that comes. Returns false if
+    /// something is there.
     bool make_cold() noexcept;
     /// Returns false if there is none.
     bool take(WireEvent& event) noexcept;

@@ -66,7 +66,8 @@ public:
         // S1: pairs with go_cold(). An exchange, so that one ring is enough.
         return words_.cold.load(seq_cst) != 0 && words_.cold.exchange(0, acq_rel) != 0;
     }
-    /// After push() has refused: from now on the consumer rings when there is room. Returns false
+    /// Call this after push() has refused: from now on the consumer rings when there is room.
+    /// Returns false if there is room already.
     /// if there is room already.
     bool wait() noexcept {
         words_.waits.store(1, seq_cst);  // S2: pairs with free()
@@ -138,7 +139,8 @@ public:
         words_.head.store(position, seq_cst);  // R2: pairs with A2. S2: before the look at `waits`
         return words_.waits.load(seq_cst) != 0 && words_.waits.exchange(0, acq_rel) != 0;
     }
-    /// From now on the consumer looks only when the producer rings. Returns false if there is
+    /// Makes the ring cold: from now on the consumer looks only when the producer rings. Returns
+    /// false if there is something; then the ring is not cold.
     /// something; then it is not cold.
     bool go_cold() noexcept {
         words_.cold.store(1, seq_cst);  // S1: pairs with should_ring()

@@ -34,9 +34,9 @@ struct Chunk {
 struct Receipt : Operation {
     Chunk* chunk = nullptr;    ///< nullptr: the batch lies in a ring
     Incoming* from = nullptr;  ///< the connection with that ring
-    std::uint64_t end = 0;     ///< of the batch, in the ring
+    std::uint64_t end = 0;     ///< end of the batch, in the ring
     bool is_over = false;      ///< released, but not all before it in the ring are
-    Receipt* next = nullptr;   ///< among the free ones, or of the same ring
+    Receipt* next = nullptr;   ///< next free one, or next one of the same ring
 };
 
 class Chunks {

@@ -49,7 +49,7 @@ struct Frame {
         skip,   ///< in a ring: go on at its beginning
     };
 
-    std::uint32_t bytes;  ///< of the batch, without padding; 0: there is none
+    std::uint32_t bytes;  ///< length of the batch, without padding; 0: there is none
     Kind kind;
 
     static Frame of_batch(std::size_t bytes) noexcept {

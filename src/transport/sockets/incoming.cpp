@@ -60,7 +60,7 @@ void Incoming::read() noexcept {
     if (has_batch()) acceptor_.list(*this);
 }
 
-/// As recv(); a descriptor may come with the bytes.
+/// Receives as recv() does; a descriptor may come with the bytes.
 ssize_t Incoming::receive(std::byte* to, std::size_t most) noexcept {
     if (internet_) return recv(descriptor(), to, most, MSG_DONTWAIT);
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};

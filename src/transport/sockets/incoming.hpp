@@ -46,11 +46,11 @@ public:
     bool has_batch() noexcept;
     /// Returns whether the next bytes are no batch.
     bool is_broken() const noexcept;
-    /// Called when no batch of the chunk is handed out any more.
+    /// Takes note that no batch of the chunk is handed out any more.
     void released(Chunk& chunk) noexcept;
     /// Releases a batch in the ring.
     void release(Receipt& receipt) noexcept;
-    /// From now on the sender rings. Returns false if there is a batch.
+    /// Makes the ring cold: from now on the sender rings. Returns false if there is a batch.
     bool go_cold() noexcept { return ring_->consumer.go_cold(); }
     /// Returns whether a batch of its ring is there, or handed out.
     bool has_ring_in_use() noexcept { return uses_ring_ && (first_out_ != nullptr || has_batch()); }
@@ -93,13 +93,13 @@ private:
     std::size_t hello_bytes_ = 0;
     Chunk* chunk_ = nullptr;
     Chunk* before_ = nullptr;  ///< full, and not released
-    std::size_t begin_ = 0;    ///< in chunk_: of the next batch
-    std::size_t end_ = 0;      ///< likewise: of what was read
+    std::size_t begin_ = 0;    ///< offset of the next batch in chunk_
+    std::size_t end_ = 0;      ///< end of what was read in chunk_
     bool broken_ = false;      ///< it has said what means nothing
     Descriptor offered_;
     std::unique_ptr<ReceivingRing> ring_;
     bool uses_ring_ = false;
-    Receipt* first_out_ = nullptr;  ///< of the ring's batches that are handed out
+    Receipt* first_out_ = nullptr;  ///< first of the ring's batches that are handed out
     Receipt* last_out_ = nullptr;
 };
 

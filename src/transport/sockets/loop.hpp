@@ -20,7 +20,7 @@ namespace heddle::transport::sockets {
 /// An object with a descriptor in the set.
 class Source {
 public:
-    /// `what`: bits of epoll.
+    /// Called when the source is ready. `what`: bits of epoll.
     virtual void ready(std::uint32_t what) noexcept = 0;
 
 protected:
@@ -43,7 +43,7 @@ public:
     bool look() noexcept;
     bool look_surely() noexcept;
 
-    /// Counted: as many times off as on.
+    /// Asks for ticks, or no longer. Counted: as many times off as on.
     void want_ticks(bool on) noexcept;
     /// Returns whether there was a tick since the last call.
     bool ticked() noexcept;

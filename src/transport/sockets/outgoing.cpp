@@ -332,7 +332,8 @@ void Outgoing::tick() noexcept {
     try_next();
 }
 
-/// A peer that was never connected has said nothing that could still be under way.
+/// Ends the connection. A peer that was never connected has said nothing that could still be under
+/// way.
 void Outgoing::fail(int error) noexcept {
     const bool was_connected = state_ == State::ready;
     enter(State::failed);
@@ -380,7 +381,8 @@ Probe& Outgoing::probe() {
     return *probe_;
 }
 
-/// On one machine a socket knows at once that its peer has gone.
+/// Returns whether the host has acknowledged something within that time. On one machine a socket
+/// knows at once that its peer has gone.
 bool Outgoing::is_acknowledged(std::chrono::milliseconds within) noexcept {
     if (is_beside()) return !is_told();
     if (!is_connected()) return false;

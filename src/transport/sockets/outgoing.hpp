@@ -43,7 +43,7 @@ public:
     static constexpr std::chrono::seconds until_next{2};
     static constexpr std::chrono::seconds until_unwelcome{10};
     static constexpr std::chrono::seconds until_unreachable{15};
-    static constexpr std::chrono::seconds until_short{5};  ///< so long descriptors may be short
+    static constexpr std::chrono::seconds until_short{5};  ///< descriptors may be short for so long
     static constexpr std::size_t inject_limit = std::size_t{8} << 10;
 
     static constexpr unsigned batches_before_ring = 16;
@@ -135,7 +135,7 @@ private:
     State state_ = State::closed;
     bool blocked_ = false;
     bool told_ = false;  ///< its failure was told
-    int error_ = 0;      ///< the latest
+    int error_ = 0;      ///< the latest error
     std::size_t tries_ = 0;
     std::size_t most_tries_ = endpoints_.size();
     Clock::time_point opened_, tried_;

@@ -33,7 +33,7 @@ private:
 
 class PeerReader {
 public:
-    /// `process`: its id as this process knows it; 0 if it is none here.
+    /// Sets the process. `process`: its id as this process knows it; 0 if it is none here.
     void set_process(int process) noexcept { process_ = process; }
     /// Returns false if the payload is not here; a part of it may be, or other bytes.
     bool read(RemoteMemory from, const Secret& secret, std::span<std::byte> to) noexcept;

@@ -57,7 +57,7 @@ public:
     static constexpr std::string_view name = "sockets";
     using Destination = Outgoing*;
 
-    /// Peers on this machine read by themselves what the kernel lets them.
+    /// Memory that peers on this machine read by themselves, as far as the kernel lets them.
     class Exposed {
     public:
         explicit Exposed(RemoteMemory remote) noexcept : remote_(remote) {}
@@ -74,7 +74,8 @@ public:
 
     /// Returns the address: complete from the start, the same for the life of the wire.
     std::string address() const { return own_.to_bytes(); }
-    /// Only decides how; connecting is for send(). Throws std::runtime_error if no path leads
+    /// Finds the endpoints only; connecting is for send(). Throws std::runtime_error if no path
+    /// leads there.
     /// there.
     Outgoing* find(const std::string& address);
     std::string place(const std::string& address) const;
@@ -148,7 +149,7 @@ private:
     Address own_ = Address::of_this_process();
     const SecretPage secret_page_{own_.secret};
     const std::size_t read_from_;
-    bool has_read_ = false;  ///< since events() was called
+    bool has_read_ = false;  ///< since the last call of events()
     Loop loop_;
     Completions completions_;
     Acceptor acceptor_;

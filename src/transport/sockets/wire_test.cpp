@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a wire of sockets does beside being one: strangers, shortages, sockets that are full.
+/// A wire of sockets, beside what every wire does: strangers, shortages, sockets that are full.
 
 #include <gtest/gtest.h>
 #include <poll.h>
