@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a sender tells one receiver of messages that are blocked: they have been sent, and no ring has
-/// had room for them yet. Later messages may overtake them in rings of other instances.
+/// A notice from one sender to one receiver about blocked messages: those that have been sent, but
+/// for which no ring has had room yet. Later messages may overtake them in rings of other
+/// instances.
 ///
 /// Contexts       a context with blocked messages has a place of its own, so that one context never
 ///                delays another. Contexts that find no free place share one.
-/// Thread safety  written by one thread of the sending process at a time; read by the receiver.
-/// Contract       The sender announces a message before anything that it sends later can be seen, and
-///                withdraws it after it has been published. A receiver that has seen a message M and asks
-///                may_precede() for it learns of every blocked message that was sent before M. Where the
-///                answer is no, everything earlier lies in the rings, for a look that begins later.
-/// Waking         a receiver that has been told yes says watch(), asks once more, and is told at its
-///                mailbox when a message is withdrawn.
+/// Thread safety  one thread of the sending process at a time writes it; the receiver reads it.
+/// Contract       The sender announces a message before any message that it sends later can be
+///                seen. It withdraws the announcement after the message has been published. A
+///                receiver that has seen a message M calls may_precede() for it. That shows every
+///                blocked message that was sent before M. If it returns false, everything earlier
+///                lies in the rings, for a look that begins later.
+/// Waking         a receiver to which may_precede() has returned true calls watch(), then asks once
+///                more. When a message is withdrawn, its mailbox notifies it.
 
 #include <array>
 #include <atomic>
@@ -22,25 +24,25 @@
 
 namespace heddle::node {
 
-/// Zeroes are a valid notice without anything in it.
+/// A notice of zeroes is valid, without anything in it.
 class alignas(cache_line) BlockedNotice {
 public:
-    static constexpr std::size_t places = 14;  ///< and one more, which others share
+    static constexpr std::size_t places = 14;  ///< besides one that others share
 
     // --- the sender ---
 
-    /// The earliest blocked message of the context; 0: there is none any more. At a place that this context
-    /// has to itself, or at `places`, where it stands for all that have none.
+    /// Sets the earliest blocked message of the context; 0: there is none any more. `place` is one
+    /// that this context has to itself, or `places`: that one serves all contexts without a place.
     void tell(std::size_t place, std::uint32_t context, std::uint64_t earliest) noexcept {
         // R1: pairs with A2; a place that has changed hands shows what was withdrawn there before.
         at_[place].context.store(context, release);
-        // R2: pairs with A1. It is above watch() or below it in the one order of both (see withdrawn()).
+        // R2: pairs with A1. It is above watch() or below it in the one order of both: withdrawn().
         at_[place].earliest.store(earliest, seq_cst);
     }
     void tell_how_many(std::uint32_t blocked) noexcept {
-        blocked_.store(blocked, seq_cst);  // R3: pairs with A3; likewise
+        blocked_.store(blocked, seq_cst);  // R3: pairs with A3; as for R2
     }
-    /// After a message was withdrawn: true, once, if the receiver wants to hear of it.
+    /// After a message was withdrawn: returns true, once, if the receiver watches for it.
     [[nodiscard]] bool withdrawn() noexcept {
         return watched_.load(seq_cst) != 0 && watched_.exchange(0, seq_cst) != 0;
     }
@@ -57,7 +59,8 @@ public:
         }
         return false;
     }
-    /// Calls visit(context) for each context of which something is blocked. False: there may be others.
+    /// Calls visit(context) for each context that has blocked messages. Returns false if there may
+    /// be other contexts.
     template <class Visit>
     bool each(Visit&& visit) const {
         if (blocked_.load(seq_cst) == 0) return true;  // A3
@@ -71,7 +74,7 @@ public:
 
 private:
     struct Place {
-        std::atomic<std::uint64_t> earliest;  ///< stamp; 0: free
+        std::atomic<std::uint64_t> earliest;  ///< stamp; 0: the place is free
         std::atomic<std::uint32_t> context;
     };
     std::array<Place, places + 1> at_;

@@ -2,17 +2,20 @@
 #pragma once
 /// The notice board: what each rank of a node lets its launcher know, without a message.
 ///
-/// It stands at the start of the node's shared memory: a header, by which the memory is known to be that of
-/// the job, and one page for each rank. The launcher makes the memory (node/file.hpp), as large as the
-/// ranks need it for their rings, which follow the board, and hands it down in HEDDLE_NODE_FD=DESCRIPTOR:TOKEN.
-/// Zeroes are a valid empty page.
+/// The board lies at the start of the node's shared memory: a header, by which a process knows the
+/// memory as that of the job, and one page for each rank. The launcher makes the memory
+/// (node/file.hpp). It is large enough for the ranks' rings, which follow the board. The launcher
+/// hands it down in HEDDLE_NODE_FD=DESCRIPTOR:TOKEN. Zeroes are a valid empty page.
 ///
-/// Writers        a page has one writing process, its rank: the one that has put its process id there first.
-///                Within the rank a Blocked or Attached entry belongs to the thread that claimed it (owner != 0).
-/// Keeper         the parent of a rank that another launcher has started has such memory for this one rank, which
-///                is named in HEDDLE_KEEPER_FD. Only who is blocked, and what nobody awaits, stands there.
-/// Readers        the launcher, at any time, also after the rank has died. What it reads is advice
-///                for a report; an entry may be torn, so a reader bounds its texts and checks version.
+/// Writers        a page has one writing process, its rank: the process that was first to put its
+///                process id there. Within the rank a Blocked or Attached entry belongs to the
+///                thread that claimed it (owner != 0).
+/// Keeper         if another launcher has started a rank, the rank's parent has this kind of memory
+///                for that one rank. HEDDLE_KEEPER_FD names it. It holds only blocked threads and
+///                unexpected messages.
+/// Readers        the launcher, at any time, also after the rank has died. The launcher uses what
+///                it reads as advice for a report. An entry may be torn, so a reader bounds its
+///                texts and checks version.
 
 #include <atomic>
 #include <cstddef>
@@ -29,20 +32,21 @@ inline constexpr std::size_t blocked_entries = 16;
 inline constexpr std::size_t attached_entries = 64;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
 inline constexpr const char* keeper_descriptor_variable = "HEDDLE_KEEPER_FD";
-inline constexpr std::uint64_t board_magic =
-    0x3465'6c64'6465'4821;  ///< another layout, another number
+/// A new layout needs a new number.
+inline constexpr std::uint64_t board_magic = 0x3465'6c64'6465'4821;
 
-/// Written by who makes the memory, before anybody else sees it.
+/// Written by the process that makes the memory, before any other process sees it.
 struct FileHeader {
     std::uint64_t magic;
-    std::uint64_t bytes;  ///< of the memory
+    std::uint64_t bytes;  ///< size of the memory
     std::uint64_t ranks;
-    Token token;  ///< of the job
+    Token token;  ///< token of the job
     bool operator==(const FileHeader&) const = default;
 };
 
 /// How far a rank has come. A process that ends before `finalized` although it was `initialized`
-/// has left the others waiting. One whose sessions are `closed` may open others: it may end, but not fail.
+/// has left the others waiting. A process whose sessions are `closed` may open others: it may end,
+/// but not fail.
 enum class Phase : std::uint32_t {
     started = 0,
     initialized = 1,
@@ -58,35 +62,37 @@ struct Blocked {
     WaitsFor what;
 };
 
-/// One thread that has come to MPI. Addresses are those of the rank's memory; a reader that the kernel allows to
-/// look there finds the name of the last MPI function, and how many tests in a row have found nothing.
+/// One thread that has come to MPI. Addresses are those of the rank's memory. A reader that the
+/// kernel allows to look there finds the name of the last MPI function. It also finds how many
+/// tests in a row have found nothing.
 struct Attached {
     std::atomic<std::uint32_t> owner;  ///< thread id, 0 when the entry is free
     std::atomic<std::uint32_t> of_library;
-    std::atomic<std::uint64_t> call;   ///< of a const char*
-    std::atomic<std::uint64_t> tests;  ///< of a std::uint32_t
+    std::atomic<std::uint64_t> call;   ///< address of a const char*
+    std::atomic<std::uint64_t> tests;  ///< address of a std::uint32_t
 };
 
 struct alignas(64) Page {
     std::atomic<Phase> phase;
     std::atomic<std::uint32_t> pid;  ///< 0: no process has taken this rank's place yet
     std::atomic<std::int32_t> abort_code;
-    /// Where in the memory of the process a copy of `token` is, and its value: by them others know that a process
-    /// id is that of this process to them, too (p2p/peer_memory.hpp). 0: not known yet.
+    /// Address of a copy of `token` in the memory of the process, and its value. By them other
+    /// processes know that a process id is also to them that of this process (p2p/peer_memory.hpp).
+    /// 0: not known yet.
     std::atomic<std::uint64_t> token_address;
     Token token;
     std::atomic<std::uint64_t> recipe;  ///< tool::agreement(); 0: not known yet
-    /// Why the kernel refuses membarrier to this process (errno); 0: it does not.
+    /// The errno with which the kernel refuses membarrier to this process; 0: it does not refuse.
     std::atomic<std::int32_t> fences_refused;
-    /// The highest level of threads that the program was given: below MPI_THREAD_SERIALIZED its main thread alone
-    /// calls MPI.
+    /// The highest level of threads that the program was given. Below MPI_THREAD_SERIALIZED its
+    /// main thread alone calls MPI.
     std::atomic<std::int32_t> thread_level;
     std::atomic<std::uint32_t> not_listed;  ///< threads that sleep, without a Blocked entry
     std::atomic<std::uint32_t> ever_attached;
     char abort_reason[240];  ///< why the rank aborted, ends in NUL; empty: not known
     Attached attached[attached_entries];
     Blocked blocked[blocked_entries];
-    std::atomic<std::uint32_t> unexpected_version;  ///< odd while the next is being written
+    std::atomic<std::uint32_t> unexpected_version;  ///< odd while `unexpected` is being written
     UnexpectedMessages unexpected;
 };
 static_assert(sizeof(Page) <= board_page_bytes);
@@ -95,7 +101,7 @@ inline constexpr std::size_t board_bytes(std::size_t ranks) noexcept {
     return (1 + ranks) * board_page_bytes;
 }
 
-/// The page of `rank` in a board mapped at `node`.
+/// Returns the page of `rank` in a board mapped at `node`.
 inline Page& board_page(void* node, std::size_t rank) noexcept {
     return *reinterpret_cast<Page*>(static_cast<std::byte*>(node) + (1 + rank) * board_page_bytes);
 }
@@ -104,7 +110,7 @@ inline Page& board_page(void* node, std::size_t rank) noexcept {
 class Board {
 public:
     explicit Board(void* node) noexcept : node_(node) {}
-    /// Of the memory.
+    /// Returns the token of the memory.
     const Token& token() const noexcept { return static_cast<const FileHeader*>(node_)->token; }
     Page& page(std::size_t rank) const noexcept { return board_page(node_, rank); }
 

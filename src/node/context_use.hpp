@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// By which instances of a process messages come, for each class of contexts, and receives of which tags
-/// are posted. So a receive with MPI_ANY_TAG knows where it has to look (p2p/homes.hpp).
+/// For each class of contexts: the instances by which messages come to a process. So a receive with
+/// MPI_ANY_TAG knows where it has to look (p2p/homes.hpp).
 ///
-/// Classes        contexts modulo 64: contexts of one class are told apart by nobody here.
-/// Contract       A sender adds the instance before it publishes a message of the context there for the first time,
-///                or queues it for want of room. Whoever has seen a message learns by instances() of every
-///                instance by which anything came that was sent before it.
+/// Classes        contexts modulo 64: contexts of one class are not told apart here.
+/// Contract       A sender adds the instance before it first publishes a message of the context
+///                there. If it queues a message for want of room, it adds the instance before that.
+///                A receiver that has seen a message calls instances(). That shows every instance
+///                by which any message came that was sent before it.
 /// Thread safety  any thread of any process of the node. Nothing is ever taken back.
 
 #include <array>
@@ -35,9 +36,9 @@ public:
         const std::uint64_t bit = std::uint64_t{1} << instance;
         if ((instances.load(relaxed) & bit) == 0) instances.fetch_or(bit, relaxed);
     }
-    /// A bit for each.
+    /// Returns a bit for each instance.
     std::uint64_t instances(std::uint32_t context) const noexcept {
-        return instances_[class_of(context)].load(relaxed);  // after the message has been seen
+        return instances_[class_of(context)].load(relaxed);  // read after the message has been seen
     }
 
 private:

@@ -21,7 +21,7 @@ FileHeader header_of(const File& file, std::size_t bytes) noexcept {
 
 std::size_t least_bytes(const File& file) noexcept { return node::Layout::of(file.ranks).bytes(0); }
 
-/// Stages, rings of payload and segments are a luxury.
+/// Returns how large the file is made. Stages, rings of payload and segments are a luxury.
 std::size_t most_bytes(const File& file) {
     const std::string why =
         platform::limit_that_forbids({.file = node::Layout::of(file.ranks).bytes(0)});

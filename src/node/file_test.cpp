@@ -50,7 +50,7 @@ TEST_F(NodeFileTest, of_another_job_is_told) {
     EXPECT_NE(what_else(made, File::of(3, file.token)), "");
 }
 
-/// Even one of the right size, with the right words at its start.
+/// A plain file is none, even one of the right size with the right words at its start.
 TEST_F(NodeFileTest, is_no_file_of_somebody) {
     char name[] = "/tmp/heddle-node-file-XXXXXX";
     const int plain = mkstemp(name);
@@ -58,7 +58,7 @@ TEST_F(NodeFileTest, is_no_file_of_somebody) {
     char header[64];
     ASSERT_EQ(pread(made, header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
     ASSERT_EQ(pwrite(plain, header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
-    // As large as it must be; no file on a disk is as large as memory with segments.
+    // It is as large as it must be. No file on a disk is as large as memory with segments.
     const auto least = static_cast<off_t>(node::Layout::of(2).bytes(0));
     ASSERT_EQ(ftruncate(plain, least), 0);
     EXPECT_NE(what_else(plain, file), "");

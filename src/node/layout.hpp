@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The layout of a node's memory: the board, a mailbox for each process, the rings, stages, rings of payload,
-/// and segments.
+/// The layout of a node's memory: the board, a mailbox for each process, the rings, stages, rings
+/// of payload, and segments.
 ///
-/// Everything stands at a place computed from the number of processes, so that nothing needs to be
-/// exchanged and a process may be written to before it has started. All memory starts as zeroes,
-/// which is a valid state of everything in it; pages that nobody touches do not exist.
+/// The number of processes determines each address, so that processes need to exchange nothing. A
+/// process may be written to before it has started. All memory starts as zeroes, which is a valid
+/// state of everything in it. Pages that no process touches do not exist.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,45 +23,49 @@
 
 namespace heddle::node {
 
-inline constexpr std::size_t shared_copies_each = 8;  ///< to one process at a time
+inline constexpr std::size_t shared_copies_each = 8;  ///< copies to one process at a time
 inline constexpr std::size_t most_processes = 4096;
 inline constexpr std::size_t most_payload_rings = 512;  ///< of all processes, unless they are more
 inline constexpr std::size_t most_payload_rings_each = 64;
-/// Of the file, for segments. It is so large that addresses need not be found again one by one: they are used
-/// from the start once no segment is left.
+/// Bytes of the file for segments. They are so many that freed addresses need not be found again
+/// one by one. Once no segment is left, addresses are used from the start.
 inline constexpr std::size_t segments_bytes = std::size_t{1} << 60;
 
-/// Where everything stands in the memory of so many processes.
+/// Offsets of everything in the memory of a number of processes.
 struct Layout {
     std::size_t instances, source_words, mailbox_bytes;
-    std::size_t mailboxes, shared_copies, stage_board,
-        segment_board;  ///< where they begin, in the head
-    std::size_t rings;  ///< where a block for each pair of processes begins, those to one in a row
-    std::size_t
-        pair_bytes;  ///< of such a block: the cells of its rings, the notice, their controls and offers
-    std::size_t notice, controls, offers;  ///< where they begin, in such a block
-    std::size_t stages;                    ///< where they begin
-    std::size_t
-        payload_rings;  ///< where they begin, those of one process in a row; segments follow the last one
+    /// Offsets in the head.
+    std::size_t mailboxes, shared_copies, stage_board, segment_board;
+    /// Offset of the blocks, one for each pair of processes; those to one process lie in a row.
+    std::size_t rings;
+    /// Size of a block: the cells of its rings, the notice, their controls and offers.
+    std::size_t pair_bytes;
+    std::size_t notice, controls, offers;  ///< offsets in a block
+    /// Offset of the stages.
+    std::size_t stages;
+    /// Offset of the rings of payload. Those of one process lie in a row; segments follow the last
+    /// one.
+    std::size_t payload_rings;
 
     static constexpr Layout of(std::size_t processes) noexcept;
-    /// With so many stages, and so many rings of payload if these are all.
+    /// Returns the size with so many stages, and so many rings of payload if these are all.
     constexpr std::size_t bytes(std::size_t number_of_stages,
                                 std::size_t number_of_rings = 0) const noexcept {
         return stages + number_of_stages * stage_bytes + number_of_rings * sizeof(PayloadRing);
     }
-    /// Where segments begin, behind all stages and rings of payload that there can be.
+    /// Returns the offset of segments, behind all stages and rings of payload that there can be.
     constexpr std::size_t segments(std::size_t processes) const noexcept {
         const std::size_t end = bytes(most_stages, processes * payload_rings_each(processes));
         return (end + page_bytes - 1) / page_bytes * page_bytes;
     }
-    /// Of a file that may have `room` bytes, how many are of use.
+    /// Returns how many bytes are of use in a file that may have `room` bytes.
     static constexpr std::size_t most_bytes(std::size_t processes, std::size_t room) noexcept;
-    /// What there is in a file of so many bytes. Where it is short of room, segments get a quarter of what rings
-    /// leave, and of the rest there are stages first, then the same number of rings of payload for each process.
+    /// The parts of a file of a given size. If it is short of room, segments get a quarter of what
+    /// rings leave. The rest goes to stages first, then to the same number of rings of payload for
+    /// each process.
     struct Division {
         std::size_t stages, payload_rings_each;
-        std::size_t segments;  ///< where they begin; the file ends with them
+        std::size_t segments;  ///< their offset; the file ends with them
     };
     constexpr Division divide(std::size_t processes, std::size_t bytes) const noexcept;
     static constexpr std::size_t payload_rings_each(std::size_t processes) noexcept {
@@ -74,8 +78,9 @@ constexpr Layout Layout::of(std::size_t processes) noexcept {
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     };
     Layout layout{};
-    // Rings grow with the square of the processes. Fewer instances for many processes keep the size of the
-    // memory (not what is touched of it, or mapped by one process) below a hundred gigabytes, up to 1,740 processes.
+    // Rings grow with the square of the processes. So each process has fewer instances when there
+    // are many. Up to 1,740 processes that keeps the size of the memory below a hundred gigabytes.
+    // (Less of it is touched, or mapped by one process.)
     layout.instances = most_instances;
     while (layout.instances > 1 && processes * processes * layout.instances > std::size_t{1} << 21)
         layout.instances /= 2;

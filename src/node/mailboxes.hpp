@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Mailboxes: one for each process, in which others announce what it does not poll.
+/// Mailboxes: one for each process. In it other processes announce what the process does not poll.
 ///
 /// Zeroes are a valid empty mailbox.
 /// Thread safety  every function from any thread.
@@ -17,25 +17,29 @@ namespace heddle::node {
 
 struct Mailbox {
     alignas(cache_line) sync::Doorbell bell;
-    /// Instances with something to look at in a cold ring, or with room for a starving producer.
+    /// A bit for each instance with a message in a cold ring, or with room for a starving producer.
     alignas(cache_line) std::atomic<std::uint64_t> rung;
-    /// 1: a message that this process watches for is not blocked any more (node/blocked_notice.hpp).
+    /// 1: a message that this process watches for is not blocked any more
+    /// (node/blocked_notice.hpp).
     std::atomic<std::uint32_t> withdrawn;
     /// `pressure` while the process asks senders to keep payloads to themselves, or 0.
     alignas(cache_line) std::atomic<std::uint64_t> under_pressure;
-    /// A digest of which cores the process may run on; 0: not known yet.
+    /// A digest of the cores that the process may run on; 0: not known yet.
     std::atomic<std::uint64_t> cores;
-    /// Instances at which threads of the process wait, and offer their cores meanwhile: a hint (progress/wait.hpp).
+    /// Instances at which threads of the process wait. They offer their cores meanwhile: a hint
+    /// (progress/wait.hpp).
     alignas(cache_line) std::atomic<std::uint64_t> waits;
-    /// Of the library's thread that carries large messages while the program computes (p2p/node_worker.hpp).
+    /// The doorbell of the library's thread that carries large messages while the program computes
+    /// (p2p/node_worker.hpp).
     alignas(cache_line) sync::Doorbell worker;
-    /// By which instances messages come here.
+    /// The instances by which messages come here.
     ContextUse use;
 };
 
 class Mailboxes {
 public:
-    /// `begin`: of the first one. Each has `bytes`, and behind it `source_words` words for each instance.
+    /// `begin` is the address of the first one. Each has `bytes`; `source_words` words for each
+    /// instance are among them, behind the Mailbox.
     Mailboxes(std::byte* begin, std::size_t bytes, std::size_t source_words,
               std::size_t processes) noexcept
         : begin_(begin), bytes_(bytes), source_words_(source_words), processes_(processes) {}
@@ -44,11 +48,13 @@ public:
     Mailbox& of(std::size_t process) const noexcept {
         return *reinterpret_cast<Mailbox*>(begin_ + process * bytes_);
     }
-    /// Whether that process asks senders to keep payloads until they are matched (p2p/pressure.hpp).
+    /// Returns whether that process asks senders to keep payloads until they are matched
+    /// (p2p/pressure.hpp).
     bool is_under_pressure(std::int32_t process) const noexcept {
         return of(static_cast<std::size_t>(process)).under_pressure.load(relaxed) != 0;
     }
-    /// Processes whose ring into `instance` of `process` is worth a look, 64 in a word.
+    /// Returns a word of bits, one for each of 64 processes: set if its ring into `instance` of
+    /// `process` is worth a look.
     std::atomic<std::uint64_t>& rung_sources(std::size_t process, std::size_t instance,
                                              std::size_t word) const noexcept {
         auto* words = reinterpret_cast<std::atomic<std::uint64_t>*>(begin_ + process * bytes_ +
@@ -59,7 +65,7 @@ public:
 
     /// Makes `to` look at its ring from `from`: sets the bits and rings the bell.
     void notify(std::size_t from, std::size_t to, std::size_t instance) const noexcept;
-    /// Makes `to` ask again what is blocked.
+    /// Makes `to` ask again which messages are blocked.
     void notify_withdrawn(std::size_t to) const noexcept;
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The shared memory of a node, as one process has it mapped: its parts are its faces. Code that needs one of them
-/// is given that one.
+/// The shared memory of a node, as one process has it mapped. Its parts are its interfaces: code
+/// that needs one part is given only that part.
 ///
-/// Address space  grows with what a process uses: everybody maps the head (the board, mailboxes, and so on); the parts
-///                map the rest as it is needed.
+/// Address space  grows with what a process uses: every process maps the head (the board,
+///                mailboxes, and so on). The parts map the rest as it is needed.
 /// Thread safety  as the parts say. Copies of a Node share everything.
-/// Errors         map() answers an empty Node, and errno says why.
+/// Errors         map() returns an empty Node, and errno says why.
 
 #include <cstddef>
 #include <memory>
@@ -24,10 +24,11 @@ namespace heddle::node {
 
 class Node {
 public:
-    /// Maps the head of the memory of `processes` processes behind `descriptor` (node/file.hpp), which
-    /// has all stages, or as many as there was room for when it was made. The descriptor must stay open.
+    /// Maps the head of the memory of `processes` processes behind `descriptor` (node/file.hpp).
+    /// The memory has all stages, or as many as there was room for when it was made. The descriptor
+    /// must stay open.
     static std::optional<Node> map(int descriptor, std::size_t processes);
-    /// The same with all rings, for processes in one address space.
+    /// Does the same with all rings, for processes in one address space.
     static std::optional<Node> map_all(int descriptor, std::size_t processes);
 
     std::size_t processes() const noexcept { return parts_->rings.processes(); }
@@ -38,15 +39,17 @@ public:
     const Stages& stages() const noexcept { return parts_->stages; }
     const Rings& rings() const noexcept { return parts_->rings; }
 
-    /// Maps the rings to process `me`; `outgoing`: its rings to the others, too.
+    /// Maps the rings to process `me`; if `outgoing`, its rings to the others, too.
     bool map_rings(std::size_t me, bool outgoing) { return parts_->rings.map(me, outgoing); }
-    /// Unmaps everything but the head and segments; nothing that processes of one address space share.
+    /// Unmaps everything but the head and segments. Leaves what processes of one address space
+    /// share.
     void unmap() noexcept {
         if (parts_->mapped == Mapped::all) return;
         parts_->rings.unmap();
         parts_->stages.unmap();
     }
-    /// How large the file would be with all that there can be, and a segment of so many bytes.
+    /// Returns how large the file would be with all that there can be, and a segment of so many
+    /// bytes.
     std::size_t bytes_with_segment(std::uint64_t bytes) const noexcept {
         return Layout::of(processes()).segments(processes()) + bytes;
     }

@@ -34,7 +34,7 @@ TEST(Node, a_stage_is_free_when_all_its_users_have_left) {
     EXPECT_EQ(node->stages().take(1).number, 5);
     leave();
     EXPECT_EQ(node->stages().take(3).number, 5);
-    // Two of them, which end where they should, are not one.
+    // Two mappings, each of which ends with its stage, are not one.
     std::byte* sixth = node->stages().map(stage(5), none);
     std::byte* seventh = node->stages().map(stage(6), none);
     ASSERT_NE(sixth, nullptr);
@@ -59,7 +59,7 @@ TEST(Node, segments_are_stages_when_all_stages_are_in_use) {
     ASSERT_TRUE(here != nullptr && there != nullptr);
     here[stage_bytes - 1] = std::byte{7};
     EXPECT_EQ(there[stage_bytes - 1], std::byte{7});
-    // The last one to leave gives it back: then its pages are zeroes.
+    // The last process to leave gives it back: then its pages are zeroes.
     node->stages().leave(first, here);
     EXPECT_EQ(there[stage_bytes - 1], std::byte{7});
     other->stages().leave(first, there);
@@ -86,8 +86,8 @@ TEST(Node, the_last_segment_gives_its_place_back) {
     close(descriptor);
 }
 
-/// A ring between two processes. Each has the node's memory mapped by itself, or they share a mapping, so that a race
-/// detector sees both.
+/// A ring between two processes. Each has the node's memory mapped by itself, or they share a
+/// mapping, so that a race detector sees both.
 struct RingOfNode {
     static constexpr std::size_t instance = 3;
     int descriptor = make_file(2);
@@ -151,7 +151,7 @@ TEST(Node, an_idle_ring_gives_its_pages_back) {
     EXPECT_EQ(ring.bytes_of_file(), filled - ring_pages * page_bytes);
     EXPECT_FALSE(ring.receive());
     fill();
-    // A message that nobody has read keeps its page.
+    // A message that has not been read keeps its page.
     ring.consumer.give_back_all();
     ASSERT_TRUE(ring.send());
     ASSERT_TRUE(ring.drop());
@@ -229,7 +229,7 @@ TEST(Node, a_file_that_keeps_its_pages_says_so) {
     EXPECT_TRUE(ring.receive());
 }
 
-/// A limit of files, as small as there are: some of what is left is for segments.
+/// With the least limit on the size of files, some of the room that is left is for segments.
 TEST(Node, a_small_file_has_room_for_segments) {
     const Layout layout = Layout::of(2);
     for (const std::size_t room :
@@ -296,7 +296,7 @@ TEST(Node, no_segment_is_larger_than_the_file) {
     close(descriptor);
 }
 
-/// Sends one message through a ring, and answers whether it came.
+/// Sends one message through a ring. Returns whether it came.
 bool carries(const Node& there, const Node& here, std::size_t from, std::size_t to,
              std::size_t instance) {
     Producer producer;

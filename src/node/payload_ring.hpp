@@ -1,31 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A ring of payload in shared memory, from one instance of a sending process to the same instance of a
-/// receiving process. Headers go through the ring of cells (node/ring.hpp), and say where it lies.
+/// A ring of payload in shared memory. It leads from one instance of a sending process to the same
+/// instance of a receiving process. Headers go through the ring of cells (node/ring.hpp). They say
+/// where the payload lies.
 ///
-/// Stored in      blocks of 16 KiB that are walked in order, so that a line has left the producer's own
-///                cache for one that both share before it is written again. A piece lies in one block.
-/// Freed          block by block, in whatever order messages are received: what has been read of a block is
-///                counted, and the producer enters a block again when all that it stored there has been read.
+/// Stored in      blocks of 16 KiB that are walked in order. So a line has left the producer's own
+///                cache for one that both share before it is written again. A piece lies in one
+///                block.
+/// Freed          block by block, in whatever order messages are received. The bytes of a block
+///                that have been read are counted. The producer enters a block again when all that
+///                it stored there has been read.
 /// Placed         a message that lies in one piece, stored before its header is published.
-/// Streamed       a message of pieces that follow each other. Its header is published first, and names a
-///                Manifest, in which the producer says how much it has stored. Messages are streamed one
-///                after the other.
-/// Claimed        before pieces are stored the producer claims their bytes, some pieces at once. A consumer
-///                that does not want to wait any more closes the message: of what was not claimed nothing
-///                comes, and it is told how much was.
-/// Extent         how much of the ring is walked: little at first, since each page of it costs microseconds
-///                once. It grows with the length of the messages that go through it, when it is full, and when
-///                messages of half a block or more have walked it for long: their lines are stored fastest when a
-///                walk is longer than the caches of a core. For shorter ones both are tried, by whole walks: in a
-///                short one the consumer's cache still has the lines that are stored anew.
+/// Streamed       a message of pieces that follow each other. Its header is published first, and
+///                names a Manifest, in which the producer says how much it has stored. Messages are
+///                streamed one after the other.
+/// Claimed        before the producer stores pieces it claims their bytes, some pieces at once. A
+///                consumer that does not want to wait any more closes the message. No bytes come
+///                that were not claimed, and the consumer is told how many were.
+/// Extent         how much of the ring is walked: little at first, since each page of it costs
+///                microseconds once. It grows with the length of the messages that go through it,
+///                and when it is full. It also grows when messages of half a block or more have
+///                walked it for long. Their lines are stored fastest when a walk is longer than the
+///                caches of a core. For shorter messages both extents are tried, by whole walks. In
+///                a short walk the consumer's cache still has the lines that are stored anew.
 ///
-/// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by any
-///                thread, one for each message.
+/// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by
+///                any thread, one for each message.
 /// Invariants     (1) a block is entered only when its `freed` has come to what was stored in it.
-///                (2) bytes before Manifest::stored have been stored; those from there to `claimed` are
-///                    being stored, whatever the consumer does.
-///                (3) a manifest is used again when its consumer has left it and nothing is streamed by it.
+///                (2) bytes before Manifest::stored have been stored; those from there to
+///                    `claimed` are being stored, whatever the consumer does.
+///                (3) a manifest is used again when its consumer has left it and nothing is
+///                    streamed by it.
 
 #include <algorithm>
 #include <array>
@@ -47,32 +52,32 @@ namespace heddle::node {
 struct PayloadSizes {
     static constexpr std::uint64_t block = 16384;
     static constexpr std::uint64_t blocks = 256;
-    static constexpr std::uint64_t first_blocks = 4;    ///< first extent
-    static constexpr std::uint64_t claimed_blocks = 4;  ///< most that are claimed at once
+    static constexpr std::uint64_t first_blocks = 4;    ///< blocks of the first extent
+    static constexpr std::uint64_t claimed_blocks = 4;  ///< most blocks that are claimed at once
     static constexpr unsigned manifests = 64;  ///< messages that are streamed or not received
-    /// Of data, at the beginning of the ring.
+    /// Bytes of data, at the beginning of the ring.
     static constexpr std::size_t first_bytes = first_blocks * block;
 };
 
-/// Where a part of a message lies in the ring, in bytes.
+/// A part of a message: its place in the ring and its length, in bytes.
 struct Piece {
     std::uint64_t at;
     std::uint64_t bytes;
 };
 
-/// What may be stored of a message now.
+/// Room for a part of a message that may be stored now.
 struct Room {
     Piece first;
-    std::uint64_t bytes;  ///< of this piece and those behind it; 0: there is none
+    std::uint64_t bytes;  ///< bytes of this piece and those behind it; 0: there is none
     bool is_closed;       ///< the consumer wants nothing more
 };
 
-/// What a part of a message takes: whole lines.
+/// Returns how much room a part of a message takes: whole lines.
 constexpr std::uint64_t whole_lines(std::uint64_t bytes) noexcept {
     return (bytes + cache_line - 1) / cache_line * cache_line;
 }
 
-/// What both sides have of a ring. Zeroes are a valid empty one.
+/// The memory of a ring, which both sides share. Zeroes are a valid empty one.
 template <class World, class Sizes>
 struct BasicPayloadRing {
     template <class T>
@@ -83,25 +88,25 @@ struct BasicPayloadRing {
     struct Manifest {
         // The producer's.
         alignas(cache_line) Atom<std::uint64_t> stored;  ///< bytes of the message
-        std::uint64_t start;   ///< where the first piece begins; good once something is claimed
-        std::uint64_t extent;  ///< likewise: where the ring ends for this message
+        std::uint64_t start;   ///< offset of the first piece; good once something is claimed
+        std::uint64_t extent;  ///< likewise: end of the ring for this message
         /// The producer's, until the consumer closes it.
         alignas(cache_line)
             Atom<std::uint64_t> claimed;  ///< bytes of the message; and `closed`, or not
     };
     struct Block {
-        alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes, ever
+        alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes freed, ever
     };
-    /// What the consumer has timed of one block, or of a shorter piece at its beginning.
+    /// Times that the consumer took to read one block, or a shorter piece at its beginning.
     struct Times {
         Atom<std::uint64_t> first, second;
-        Atom<std::uint64_t> number;  ///< of times; written last
+        Atom<std::uint64_t> number;  ///< number of times; written last
     };
 
     alignas(cache_line) Atom<std::uint32_t> ready;  ///< consumer: 1 when it has mapped the ring
     alignas(cache_line) Atom<std::uint64_t> left;   ///< consumer: bit of each manifest it has left
     alignas(cache_line) platform::CopyTrials<> loads;  ///< the consumer's
-    /// Likewise, of messages that are too long to stay in a cache.
+    /// Likewise, for messages that are too long to stay in a cache.
     alignas(cache_line) platform::CopyTrials<Copy::by_vectors, Copy::around_cache> long_loads;
     alignas(cache_line) Manifest manifests[Sizes::manifests];
     Block blocks[Sizes::blocks];
@@ -116,7 +121,8 @@ struct BasicPayloadRing {
         return end == extent ? 0 : end;
     }
     static bool is_block(const Piece& piece) noexcept { return piece.bytes == Sizes::block; }
-    /// Whether the consumer times this piece: a block that may be a trial, or what begins one.
+    /// Returns whether the consumer times this piece: a block that may be a trial, or a piece that
+    /// begins one.
     static bool is_timed(const Piece& piece) noexcept {
         return piece.at % Sizes::block == 0 && piece.bytes >= Sizes::block / 8 &&
             StoreTrials<Sizes::blocks>::may_be(piece.at / Sizes::block);
@@ -128,17 +134,17 @@ class BasicPayloadProducer {
 public:
     using Ring = BasicPayloadRing<World, Sizes>;
     using Trials = StoreTrials<Sizes::blocks>;
-    /// `most`: bytes that it may walk at most.
+    /// `most`: how many bytes the producer may walk.
     BasicPayloadProducer(Ring& ring, std::uint64_t most) noexcept
         : ring_(&ring),
           most_(std::clamp(most / Sizes::block, std::uint64_t{1}, Sizes::blocks) * Sizes::block),
           needed_(std::min(Sizes::first_blocks * Sizes::block, most_)),
           extent_(needed_) {}
 
-    /// Where the ring is mapped. It may have been somewhere else.
+    /// Sets the address at which the ring is mapped, which may have changed.
     void bind(Ring& ring) noexcept { ring_ = &ring; }
 
-    /// Whether the consumer has mapped the ring, and will read what comes.
+    /// Returns whether the consumer has mapped the ring, and will read what comes.
     bool is_ready() noexcept {
         if (!ready_) [[unlikely]]
             ready_ = ring_->ready.load(acquire) != 0;  // A1: pairs with R1
@@ -147,7 +153,7 @@ public:
 
     // --- messages of one piece ---
 
-    /// Room in one block, taken; nothing if there is none, or while something is streamed.
+    /// Takes room in one block. Returns nothing if there is none, or while something is streamed.
     std::optional<std::uint64_t> reserve(std::uint64_t bytes) noexcept {
         if (streaming_ != 0) return std::nullopt;
         extend(bytes);
@@ -160,26 +166,27 @@ public:
     }
     std::byte* at(std::uint64_t place) noexcept { return ring_->data + place; }
 
-    /// Writes to some of the free lines in which a message as long as the last one would be stored. So they are
-    /// here when it is stored: else each has to come from the core that read it last. False: nothing is left
-    /// to be taken before the next message.
+    /// Writes to some of the free lines in which a message as long as the last one would be stored.
+    /// So these lines are in this core's cache when it is stored. Otherwise each has to come from
+    /// the core that read it last. Returns false if no line is left to be taken before the next
+    /// message.
     bool take_lines_ahead() noexcept {
         if (last_ < least_ahead) return false;
         const std::uint64_t bytes = whole_lines(std::min(last_, most_ahead));
         const bool fits = tail_ % Sizes::block + std::min(last_, Sizes::block) <= Sizes::block;
         const std::uint64_t first = fits ? tail_ : behind_block(tail_);
-        // Many at once would keep what the thread waits for waiting.
+        // Many at once would delay what the thread waits for.
         for (unsigned n = last_ < Sizes::block ? 8 : 16; n != 0; --n) {
             const std::uint64_t place = (first + ahead_) % extent_;
             if (ahead_ >= bytes || !is_free_at(place)) return false;
-            // A line in which nothing lies that anybody will read.
+            // No thread will read what lies in this line.
             std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at(place))).store(0, relaxed);
             ahead_ += cache_line;
         }
         return true;
     }
 
-    /// Stores a dense piece, and learns from it now and then.
+    /// Stores a dense piece. Learns from some of them how to store.
     void store(const Piece& piece, const std::byte* from) noexcept {
         if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
             return store_trial(piece, from);
@@ -191,7 +198,7 @@ public:
 
     // --- messages of several pieces ---
 
-    /// A manifest for another message; nothing if all are in use.
+    /// Returns a manifest for another message, or nothing if all are in use.
     std::optional<unsigned> take_manifest() noexcept {
         // A2: pairs with R2.
         if ((free_ & ~streaming_) == 0) free_ |= ring_->left.exchange(0, acquire);
@@ -204,8 +211,8 @@ public:
         manifest.claimed.store(0, relaxed);  // likewise
         return number;
     }
-    /// Room for some of the `left` bytes that follow the first `stored` ones of a message. It is the
-    /// message's when this returns, and all of it is to be stored.
+    /// Claims room for some of the `left` bytes that follow the first `stored` ones of a message.
+    /// It is the message's when this returns, and all of it is to be stored.
     Room claim(unsigned number, std::uint64_t stored, std::uint64_t left) noexcept {
         if (stored == 0) {
             extend(left);
@@ -229,15 +236,15 @@ public:
         }
         return {first, bytes, false};
     }
-    /// The one behind `piece`, when `left` bytes follow it.
+    /// Returns the piece behind `piece`, if `left` bytes follow it.
     Piece next_piece(const Piece& piece, std::uint64_t left) const noexcept {
         return Ring::piece(Ring::behind(piece, extent_), left);
     }
-    /// So many bytes of the message have been stored.
+    /// Says that so many bytes of the message have been stored.
     void publish(unsigned number, std::uint64_t stored) noexcept {
         ring_->manifests[number].stored.store(stored, release);  // R4: pairs with A4
     }
-    /// Nothing more is streamed by this manifest.
+    /// Says that nothing more is streamed by this manifest.
     void end_stream(unsigned number) noexcept { streaming_ &= ~bit(number); }
     bool is_streaming() const noexcept { return streaming_ != 0; }
 
@@ -247,23 +254,23 @@ private:
     static constexpr std::uint64_t rounds_before_more = 4;
     static constexpr std::uint64_t rounds_before_more_in_any_case = 16;
     static constexpr std::uint64_t messages_in_a_round = 32;
-    static constexpr unsigned whole = 1;  ///< of the ways to walk
+    static constexpr unsigned whole = 1;  ///< number of the walk of the whole ring
     static constexpr std::uint64_t least_ahead = Sizes::block / 16;
     static constexpr std::uint64_t most_ahead = 16 * Sizes::block;
 
     static std::uint64_t bit(unsigned number) noexcept { return std::uint64_t{1} << number; }
     static std::uint64_t block_of(std::uint64_t place) noexcept { return place / Sizes::block; }
 
-    /// Whether all that was stored in the block has been read. (1)
+    /// Returns whether all that was stored in the block has been read. (1)
     bool is_free(std::uint64_t block) const noexcept {
         return ring_->blocks[block].freed.load(acquire) == stored_[block];  // A5: pairs with R5
     }
-    /// Whether all that was stored in the line has been read.
+    /// Returns whether all that was stored in the line has been read.
     bool is_free_at(std::uint64_t place) const noexcept {
         const std::uint64_t block = block_of(place);
         return entered_ && block == block_of(tail_) ? place >= tail_ : is_free(block);
     }
-    /// Whether the block at the tail may be stored to.
+    /// Returns whether the block at the tail may be stored to.
     bool is_entered() noexcept {
         if (entered_) return true;
         const std::uint64_t block = block_of(tail_);
@@ -280,7 +287,7 @@ private:
             end_timed(block);
         return true;
     }
-    /// How much of `left` bytes there is room for from `first` on, which is at the tail.
+    /// Returns how many of `left` bytes there is room for from `first` on, which is at the tail.
     std::uint64_t room_from(const Piece& first, std::uint64_t left) const noexcept {
         std::uint64_t bytes = first.bytes;
         Piece piece = first;
@@ -310,7 +317,8 @@ private:
         entered_ = false;
         platform::prefetch(&ring_->blocks[block_of(place)]);  // the consumer wrote it
     }
-    /// Only between messages: the consumer of one that is streamed goes by its extent.
+    /// Call this only between messages: the consumer of a streamed message uses that message's
+    /// extent.
     void extend(std::uint64_t bytes) noexcept {
         last_ = bytes;
         ahead_ = 0;
@@ -321,7 +329,7 @@ private:
         }
         extent_ = std::max(extent_, needed_);
     }
-    /// Likewise, if the tail is at the beginning.
+    /// Likewise, call this only between messages. It acts if the tail is at the beginning.
     void begin_walk() noexcept {
         if (tail_ == 0) extent_ = walks_.now() == whole ? most_ : needed_;
     }
@@ -355,7 +363,7 @@ private:
         timed.is_open = false;
         const auto& times = ring_->times[block];
         const std::uint64_t told = times.number.load(acquire);  // A6: pairs with R6
-        if (told == timed.told) return;                         // it was read in another way
+        if (told == timed.told) return;                         // it was read by another method
         const std::uint64_t loaded = times.first.load(relaxed) + times.second.load(relaxed);
         walks_.timed(timed.walk, (timed.stored + loaded) * cache_line / timed.bytes);
     }
@@ -363,8 +371,8 @@ private:
     /// A piece that both sides time.
     struct Timed {
         bool is_open = false;    ///< the consumer's time is still to be read
-        std::uint64_t told = 0;  ///< so often had the consumer timed before
-        std::uint64_t walk = 0;  ///< in which it was stored
+        std::uint64_t told = 0;  ///< how often the consumer had timed before
+        std::uint64_t walk = 0;  ///< number of the walk in which it was stored
         std::uint64_t bytes = 0;
         std::uint64_t stored = 0;  ///< ticks
     };
@@ -372,20 +380,21 @@ private:
     Ring* ring_;
     bool ready_ = false;
     const std::uint64_t most_;
-    std::uint64_t needed_;  ///< by the messages that have come
-    std::uint64_t extent_;  ///< at least that
+    std::uint64_t needed_;  ///< extent that the messages so far need
+    std::uint64_t extent_;  ///< extent in use, at least needed_
     std::uint64_t tail_ = 0;
     std::uint64_t last_ = 0;   ///< length of the last message
-    std::uint64_t ahead_ = 0;  ///< of what follows the tail or begins the next block, taken ahead
-    bool entered_ = false;     ///< the block at the tail
-    bool was_full_ = false;    ///< since the extent has grown
+    std::uint64_t ahead_ = 0;  ///< bytes of lines taken ahead, at the tail or in the next block
+    bool entered_ = false;     ///< the block at the tail has been entered
+    bool was_full_ = false;    ///< full since the extent has grown
     std::uint64_t rounds_ = 0;
     std::uint64_t free_ = Sizes::manifests == 64 ? ~std::uint64_t{0} : bit(Sizes::manifests) - 1;
-    std::uint64_t streaming_ = 0;  ///< by these manifests something is (still to be) streamed
-    std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes, ever
+    std::uint64_t streaming_ = 0;  ///< a bit for each manifest by which something is streamed
+    std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes stored, ever
     Trials trials_;
-    /// Of the extent that is needed and, second, the whole one. Each page of that costs a fault on both sides once: the
-    /// first trial comes when some tens of megabytes have gone through less.
+    /// Trials of the extent that is needed and, second, the whole one. Each page of the whole one
+    /// costs a fault on both sides once. So the first trial comes when some tens of megabytes have
+    /// gone through less.
     platform::TrialsOfTwo walks_{3};
     std::array<Timed, Sizes::blocks> timed_{};
 };
@@ -399,22 +408,22 @@ public:
     explicit BasicPayloadConsumer(Ring& ring) noexcept : ring_(&ring) {}
     explicit operator bool() const noexcept { return ring_ != nullptr; }
 
-    /// The producer may store.
+    /// Says that the producer may store.
     void be_ready() const noexcept {
         ring_->ready.store(1, release);  // R1
     }
 
     const std::byte* at(std::uint64_t place) const noexcept { return ring_->data + place; }
-    /// Asks for the first lines of a piece, which come while its reader does something else.
+    /// Prefetches the first lines of a piece, which come while its reader does something else.
     void ask_for(const Piece& piece) const noexcept {
         const std::uint64_t bytes = std::min(piece.bytes, most_asked_for);
         for (std::uint64_t line = 0; line < bytes; line += cache_line)
             platform::prefetch(at(piece.at + line));
     }
-    /// What lies there has been read, or is not wanted.
+    /// Frees a piece that has been read, or is not wanted.
     void free(const Piece& piece) const noexcept {
         auto& freed = ring_->blocks[piece.at / Sizes::block].freed;
-        if (Ring::is_block(piece))  // nobody else has anything in this block
+        if (Ring::is_block(piece))  // no other message has anything in this block
             freed.store(freed.load(relaxed) + piece.bytes, release);  // R5
         else
             freed.fetch_add(whole_lines(piece.bytes), release);  // R5
@@ -425,7 +434,7 @@ public:
     std::uint64_t stored(unsigned number) const noexcept {
         return ring_->manifests[number].stored.load(acquire);  // A4
     }
-    /// How much was claimed; nothing more will be.
+    /// Closes the message: nothing more will be claimed. Returns how much was claimed.
     std::uint64_t close(unsigned number) const noexcept {
         // A3
         return ring_->manifests[number].claimed.fetch_or(Ring::closed, acq_rel) & ~Ring::closed;
@@ -433,22 +442,22 @@ public:
     Piece first_piece(unsigned number, std::uint64_t bytes) const noexcept {
         return Ring::piece(ring_->manifests[number].start, bytes);
     }
-    /// The one behind `piece`, when `left` bytes follow it.
+    /// Returns the piece behind `piece`, if `left` bytes follow it.
     Piece next_piece(unsigned number, const Piece& piece, std::uint64_t left) const noexcept {
         return Ring::piece(Ring::behind(piece, ring_->manifests[number].extent), left);
     }
-    /// Reads a dense piece of a message of so many bytes. Now and then it learns from that, or tells the producer how
-    /// long it took.
+    /// Reads a dense piece of a message of so many bytes. Now and then it learns from that, or
+    /// tells the producer how long it took.
     void load(const Piece& piece, std::byte* to, std::uint64_t length) const noexcept {
         length < least_long ? load(piece, to, ring_->loads) : load(piece, to, ring_->long_loads);
     }
-    /// Nothing of the message is looked at any more.
+    /// Says that the consumer does not look at the message any more.
     void leave(unsigned number) const noexcept {
         ring_->left.fetch_or(std::uint64_t{1} << number, release);  // R2
     }
 
 private:
-    /// What a core waits for at once.
+    /// Bytes that a core can wait for at once.
     static constexpr std::uint64_t most_asked_for = 16 * cache_line;
     static constexpr std::uint64_t least_long = std::uint64_t{8} << 20;
 

@@ -66,14 +66,16 @@ struct Stream {
     struct Message {
         std::uint64_t length;
         unsigned manifest = 0;
-        bool closes;  ///< its consumer does, when nothing comes
+        bool closes;  ///< whether its consumer closes it when nothing comes
     };
     std::unique_ptr<Ring> ring = std::make_unique<Ring>();
     std::vector<Message> messages;
     SimulatedWorld::Atom<std::size_t> headers{0};
-    std::vector<bool> takes_ahead;  ///< lines, after each message and while there is no room for it
-    std::vector<std::uint64_t> stored;  ///< by the producer, of each message, when it stopped
-    const std::uint64_t most;           ///< bytes of the ring that are walked
+    /// Whether lines are taken ahead, after each message and while there is no room for it.
+    std::vector<bool> takes_ahead;
+    /// How much of each message the producer had stored when it stopped.
+    std::vector<std::uint64_t> stored;
+    const std::uint64_t most;  ///< bytes of the ring that are walked
 
     Stream(Simulation& simulation, std::size_t count)
         : stored(count, 0),
@@ -181,7 +183,7 @@ TEST(PayloadRing, says_on_both_sides_how_much_of_a_closed_message_came) {
     EXPECT_GT(part, 0U);
 }
 
-/// A ring that is a private matter of one thread.
+/// A ring that one thread uses alone.
 struct Alone {
     std::unique_ptr<PayloadRing> ring = std::make_unique<PayloadRing>();
     PayloadProducer producer{*ring, PayloadSizes::blocks* PayloadSizes::block};
@@ -221,7 +223,7 @@ TEST(PayloadRing, is_full_until_the_next_block_has_been_read) {
     EXPECT_TRUE(alone.producer.reserve(64));
 }
 
-/// How far the ring is walked when so many such messages have gone through it one after the other.
+/// Passes so many messages through the ring one after the other. Returns how far it is walked.
 std::uint64_t extent_after(Alone& alone, int messages, std::uint64_t bytes) {
     for (int i = 0; i < messages; ++i) {
         const auto place = alone.producer.reserve(bytes);
@@ -250,7 +252,7 @@ TEST(PayloadRing, is_walked_farther_when_it_was_full) {
     std::vector<Piece> placed;
     for (int round = 0; round < 20; ++round) {
         while (const auto place = alone.producer.reserve(4096)) placed.push_back({*place, 4096});
-        EXPECT_FALSE(alone.producer.reserve(4096));  // it does not grow by asking
+        EXPECT_FALSE(alone.producer.reserve(4096));  // the extent does not grow by asking
         for (const Piece& piece : placed) alone.consumer.free(piece);
         placed.clear();
     }
@@ -274,12 +276,12 @@ TEST(PayloadRing, carries_short_messages_in_walks_of_both_lengths) {
             alone.consumer.free({*place, bytes});
             ++(alone.producer.extent() == whole ? in_whole_walks : in_short_ones);
         }
-        EXPECT_GT(in_whole_walks, 0) << bytes;  // whichever costs less, the other one was tried
+        EXPECT_GT(in_whole_walks, 0) << bytes;  // whichever costs less, the other extent was tried
         EXPECT_GT(in_short_ones, 0) << bytes;
     }
 }
 
-/// Where a line is of no message any more, and has been taken.
+/// Returns whether a line belongs to no message any more, and has been taken.
 bool was_taken(Alone& alone, std::uint64_t place) {
     return *alone.producer.at(place) == std::byte{0};
 }
@@ -392,8 +394,8 @@ TEST(PayloadRing, carries_messages_between_real_threads) {
     consumer.join();
 }
 
-/// What stores cost that walk through a ring, half a block each. Where the processes share a cache, a
-/// plain store is dear if the one before left the line in memory.
+/// A model of stores that walk through a ring, half a block each, and of their costs. If the
+/// processes share a cache, a plain store is dear when the one before left the line in memory.
 class Stores {
 public:
     explicit Stores(StoreTrials& trials) : trials_(trials) {}

@@ -39,8 +39,8 @@ void Producer::wipe_later(std::size_t place) noexcept {
 void Producer::wipe(std::uint64_t position) noexcept {
     const std::size_t place = position & (ring_slots - 1);
     if (!carried_payload_[place]) return;
-    // No message here has this number before all others have had their turn. R1 orders it before the message
-    // before it.
+    // No message here has this number before all others have had their turn. R1 orders this store
+    // before the message before it.
     cells_[place].shared_sequence().store(static_cast<std::uint32_t>(position), relaxed);
     carried_payload_[place] = false;
     --payload_cells_;
@@ -55,14 +55,15 @@ RingPages Producer::idle_pages() const noexcept {
         idle.reset((position & (ring_slots - 1)) / page_cells);
     };
     for (std::uint64_t at = head; at < tail_; at += page_cells - at % page_cells) keep(at);
-    // Whoever polls would have the page back at once. And a zero must not be what is looked for at the tail.
+    // A consumer that polls would have the page back at once. And a zero must not match the
+    // sequence at the tail.
     const bool zero_matches = static_cast<std::uint32_t>(tail_ + 1) == 0;
     if (zero_matches || control_->hot.load(relaxed) != 0) keep(tail_);
     return idle;
 }
 
 void Producer::note_dropped(RingPages pages) noexcept {
-    // The sequence 0 is that of the last cell, once in so many rounds.
+    // The last cell has the sequence 0, once in so many rounds.
     if (pages.test(ring_pages - 1)) wipe_later(ring_slots - 1);
 }
 

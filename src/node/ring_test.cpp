@@ -132,7 +132,7 @@ TEST(Ring, under_pressure_only_what_comes_in_spite_has_room) {
     };
     ring.mark = pressure;
     std::uint32_t number = 0;
-    for (; number < ring_slots - 1; ++number) pass(number);  // what was free before, is
+    for (; number < ring_slots - 1; ++number) pass(number);  // cells that were free before are free
     EXPECT_FALSE(push(ring.producer, number, 0));
     for (int i = 0; i < 3 * static_cast<int>(ring_slots); ++i) {
         Cell* cell = ring.producer.reserve_in_spite(cells_for(8));
@@ -185,7 +185,7 @@ TEST(Ring, random_messages_from_one_thread_to_another) {
     sender.join();
 }
 
-/// What the kernel does to dropped pages.
+/// Does to idle pages what the kernel does to dropped ones.
 RingPages drop(Ring& ring) {
     const RingPages pages = ring.producer.idle_pages();
     for (std::size_t page = 0; page < ring_pages; ++page)
@@ -240,7 +240,7 @@ TEST(Ring, a_producer_that_starves_hears_of_cells_that_are_given_back_early) {
     EXPECT_FALSE(ring.consumer.producer_starves());
 }
 
-/// Against a plain queue, in random steps, for as long as it takes until all sequences have been used.
+/// Compares the ring with a plain queue, in random steps, until all sequences have been used.
 TEST(Ring, dropped_pages_are_read_as_nothing) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 random(seed);
@@ -296,7 +296,8 @@ struct Passing {
     }
 };
 
-/// Zero is a sequence that the last cell has once. Nothing writes there for a round: a filler passes over it.
+/// Zero is a sequence that the last cell has once. No message is written there for a round: a
+/// filler passes over it.
 TEST(Ring, a_dropped_cell_is_not_a_message_when_sequences_begin_anew) {
     constexpr std::size_t fifth = inline_payload + (ring_slots / 5 - 1) * heddle::cache_line;
     static_assert(5 * cells_for(fifth) < ring_slots);

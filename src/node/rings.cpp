@@ -82,7 +82,7 @@ FurtherOffers* Rings::map_offers(std::uint64_t place) const noexcept {
 
 FurtherOffers* Rings::further_offers(std::size_t from, std::size_t to, std::size_t instance,
                                      std::size_t block) const noexcept {
-    // Relaxed: published by the message that names the block.
+    // Relaxed: the message that names the block has published this.
     return map_offers(ring_offers(from, to, instance).further[block - 1].load(relaxed));
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Rings: how messages go from each process of the node to each other one, and what stands beside a ring: notices of
-/// blocked messages, offers, rings of payload, and copies that two processes share.
-///
-/// Address space  every process maps the rings to itself, rings to another process when it first sends there, and a
-///                ring of payload when it takes part in it. Where addresses are limited, all rings are mapped at
-///                once, so that what does not fit is known when MPI is initialized.
-/// Thread safety  reach(), payload_ring() and further offers from any thread; map() and unmap() from one, while no
-///                other uses rings.
-/// Errors         map() and reach() answer false, payload_ring() nullptr, and errno says why.
+/// Rings: the paths of messages from each process of the node to each other one. Beside a ring
+/// there are notices of blocked messages, offers, rings of payload, and copies that two processes
+/// share.
+/// Address space  every process maps the rings to itself. It maps rings to another process when it
+///                first sends there. It maps a ring of payload when it takes part in it. If
+///                addresses are limited, all rings are mapped at once. So a process knows when MPI
+///                is initialized whether they fit.
+///                initialized whether they fit.
+/// Thread safety  reach(), payload_ring() and further offers from any thread. map() and unmap()
+///                from one thread, while no other uses rings.
+/// Errors         map() and reach() return false, payload_ring() nullptr, and errno says why.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,25 +26,27 @@ namespace heddle::node {
 
 class Rings {
 public:
-    /// `head`: of the memory, which is mapped. `payload_rings`: how many of each process there is room for.
+    /// `head`: start of the memory, which is mapped. `payload_rings`: how many of each process
+    /// there is room for.
+    /// room for.
     Rings(const platform::SharedObject& object, std::byte* head, const Layout& layout,
           std::size_t processes, std::size_t payload_rings, const Mailboxes& mailboxes,
           const Segments& segments);
 
     std::size_t processes() const noexcept { return processes_; }
-    /// Instances of each process: a power of two, the same for all.
+    /// Returns the number of instances of each process: a power of two, the same for all.
     std::size_t instances() const noexcept { return layout_.instances; }
 
-    /// Maps those of all pairs, for processes in one address space.
+    /// Maps the rings of all pairs, for processes in one address space.
     bool map_all();
-    /// Maps those to process `me`; `outgoing`: those from it, too.
+    /// Maps the rings to process `me`; if `outgoing`, those from it, too.
     bool map(std::size_t me, bool outgoing);
-    /// Maps those from one process to another unless they are.
+    /// Maps the rings from one process to another unless they are mapped.
     bool reach(std::size_t from, std::size_t to) const;
-    /// Those to one process, and from it.
+    /// Unmaps the rings to one process, and from it.
     void unmap() noexcept;
 
-    /// Both ends of a ring that is mapped.
+    /// Binds each end of a ring that is mapped.
     void bind(Producer& producer, std::size_t from, std::size_t to,
               std::size_t instance) const noexcept {
         std::byte* pair = pair_of(from, to);
@@ -54,23 +58,24 @@ public:
         consumer.bind(control(pair, instance), cells(pair, instance),
                       mailboxes_.of(to).under_pressure);
     }
-    /// These pages of a ring, whose producer says that they are idle, go back; zeroes come in their place. False:
-    /// they cannot, or not all of them.
+    /// Gives back these pages of a ring, whose producer says that they are idle; zeroes come in
+    /// their place. Returns false if it cannot drop them all.
     bool drop_pages(std::size_t from, std::size_t to, std::size_t instance,
                     RingPages pages) const noexcept;
 
-    /// Written by `from` for `to`. It stands with the rings, which are mapped.
+    /// Returns the notice that `from` writes for `to`. It lies beside the rings, which are mapped.
     BlockedNotice& blocked_notice(std::size_t from, std::size_t to) const noexcept {
         return *reinterpret_cast<BlockedNotice*>(pair_of(from, to) + layout_.notice);
     }
-    /// Likewise, of a ring.
+    /// Returns the offers of a ring, likewise.
     Offers& offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept {
         return ring_offers(from, to, instance).own;
     }
-    /// Further ones, from block 1 on, mapped with the first call; nullptr if they cannot be.
+    /// Returns further offers, from block 1 on, mapped with the first call; nullptr if they cannot
+    /// be mapped.
     FurtherOffers* further_offers(std::size_t from, std::size_t to, std::size_t instance,
                                   std::size_t block) const noexcept;
-    /// What `use` answers when it is given that block, which is mapped; 0: the ring's own.
+    /// Returns what `use` returns for that block, which is mapped. Block 0 is the ring's own.
     template <class Use>
     auto with_offers(std::size_t from, std::size_t to, std::size_t instance, std::size_t block,
                      Use&& use) const noexcept {
@@ -78,28 +83,29 @@ public:
             return use(offers(from, to, instance));
         return use(*further_offers(from, to, instance, block));
     }
-    /// Sender: makes that block. False: the file has no room for it, or it cannot be mapped.
+    /// Makes that block; the sender calls it. Returns false if the file has no room for it, or it
+    /// cannot be mapped.
     bool add_offers(std::size_t from, std::size_t to, std::size_t instance,
                     std::size_t block) const noexcept;
-    /// Maps all blocks that there are; false if one cannot be.
+    /// Maps all blocks that there are. Returns false if one cannot be mapped.
     bool reach_offers(std::size_t from, std::size_t to, std::size_t instance) const noexcept;
 
-    /// Of messages to `process`.
+    /// Returns a copy of messages to `process`.
     SharedCopy& shared_copy(std::size_t process, std::size_t number) const noexcept {
         return reinterpret_cast<SharedCopy*>(
             head_ + layout_.shared_copies)[process * shared_copies_each + number];
     }
 
-    /// Rings of payload that each process has to send by.
+    /// Returns the number of rings of payload by which each process can send.
     std::size_t payload_rings_each() const noexcept { return payload_rings_each_; }
-    /// One of them, mapped with the first call; nullptr if it cannot be.
+    /// Returns one of them, mapped with the first call; nullptr if it cannot be mapped.
     PayloadRing* payload_ring(std::size_t owner, std::size_t number) const;
 
 private:
     std::size_t offset_of(std::size_t from, std::size_t to) const noexcept {
         return layout_.rings + (to * processes_ + from) * layout_.pair_bytes;
     }
-    /// The block of this pair, which is mapped.
+    /// Returns the block of this pair, which is mapped.
     std::byte* pair_of(std::size_t from, std::size_t to) const noexcept {
         const auto begin = [](const platform::Mapping& mapping) {
             return static_cast<std::byte*>(mapping.address());
@@ -127,13 +133,13 @@ private:
     const Segments& segments_;
 
     mutable std::mutex lock_;
-    platform::Mapping all_;       ///< those of all pairs; or
-    platform::Mapping incoming_;  ///< those to one process, and
+    platform::Mapping all_;       ///< rings of all pairs; or
+    platform::Mapping incoming_;  ///< rings to one process, and
     std::size_t me_ = 0;
-    mutable std::vector<platform::Mapping> outgoing_;       ///< those from it, by receiver
+    mutable std::vector<platform::Mapping> outgoing_;       ///< rings from it, by receiver
     mutable std::vector<platform::Mapping> payload_rings_;  ///< by owner and number
     mutable std::mutex offers_lock_;
-    /// By place.
+    /// By offset in the file.
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<const platform::Mapping>>
         further_offers_;
 };

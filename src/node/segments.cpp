@@ -23,7 +23,8 @@ Segment Segments::take(std::uint64_t bytes) const noexcept {
         if (pages > most - (taken >> page_shift) ||
             (taken & number_of_segments) == number_of_segments)
             return {};
-        // A2: pairs with R2, where the last user of these pages has dropped what was in them.
+        // A2: pairs with R2, before which the last user of these pages has dropped what was in
+        // them.
     } while (!word.compare_exchange_weak(taken, taken + (pages << page_shift) + one_segment,
                                          acquire, relaxed));
     return {begin_ + (taken >> page_shift) * page_bytes, pages * page_bytes};

@@ -6,7 +6,7 @@
 
 namespace heddle::node {
 
-inline constexpr std::size_t page_bytes = 4096;    ///< what memory is given back in
+inline constexpr std::size_t page_bytes = 4096;    ///< unit in which memory is given back
 inline constexpr std::size_t most_instances = 64;  ///< of a process; one bit each in Mailbox::rung
 
 }  // namespace heddle::node

@@ -10,7 +10,7 @@ namespace heddle::node {
 
 namespace {
 
-/// How many use a segment as a stage: behind what they use of it.
+/// Returns how many processes use a segment as a stage: a word behind the part that they use.
 std::atomic<std::uint32_t>& users_of(std::byte* memory) noexcept {
     return *reinterpret_cast<std::atomic<std::uint32_t>*>(memory + stage_bytes);
 }
@@ -30,7 +30,7 @@ std::int32_t Stages::take_numbered(std::uint32_t users) const noexcept {
     do {
         number = std::countr_one(used);
         if (number >= static_cast<int>(number_)) return -1;
-        // A1: pairs with R1, where the last user of before has left.
+        // A1: pairs with R1, at which the last user before has left.
     } while (!board_.used.compare_exchange_weak(used, used | std::uint64_t{1} << number, acquire,
                                                 relaxed));
     board_.users[number].store(users, relaxed);  // published by the message that tells them
@@ -50,7 +50,7 @@ Stage Stages::take(std::uint32_t users) const {
     std::shared_ptr<const platform::Mapping> mapping;
     if (!stage.segment) return {};
     if (std::byte* memory = map(stage, mapping)) {
-        users_of(memory).store(users, relaxed);  // others hear of it by messages
+        users_of(memory).store(users, relaxed);  // messages tell the others of it
         return stage;
     }
     segments_.give(stage.segment);
@@ -66,7 +66,7 @@ std::byte* Stages::map(const Stage& stage,
 
 void Stages::leave(const Stage& stage, std::byte* memory) const noexcept {
     if (stage.number >= 0) return leave_numbered(stage.number);
-    // Of all users, who have done with it: the last one gives it back.
+    // acq_rel among all users, who have done with it: the last one gives it back.
     if (users_of(memory).fetch_sub(1, acq_rel) == 1) segments_.give(stage.segment);
 }
 

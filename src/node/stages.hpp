@@ -2,8 +2,9 @@
 #pragma once
 /// Stages: memory of the node in which several processes work on the same data.
 ///
-/// The process that takes one for all of them tells the others. It is free again when each of them has left it.
-/// Thread safety  every function from any thread, but unmap(), while nobody uses one.
+/// The process that takes a stage for all of them tells the others. It is free again when each of
+/// them has left it.
+/// Thread safety  every function from any thread, but unmap() only while no thread uses a stage.
 
 #include <atomic>
 #include <cstddef>
@@ -17,7 +18,7 @@
 namespace heddle::node {
 
 inline constexpr std::size_t most_stages = 64;  ///< one bit each in StageBoard::used
-/// Of these, pages that nobody touches do not exist.
+/// Bytes of a stage. Pages that no process touches do not exist.
 inline constexpr std::size_t stage_bytes = (6 << 20) + (64 << 10);
 
 struct StageBoard {
@@ -25,7 +26,8 @@ struct StageBoard {
     std::atomic<std::uint32_t> users[most_stages];
 };
 
-/// Memory of stage_bytes: a stage, or where all are in use, a segment. Neither: none.
+/// Memory of stage_bytes: a stage or, if all are in use, a segment. It has neither if there is
+/// none.
 struct Stage {
     std::int32_t number = -1;
     Segment segment;
@@ -34,18 +36,21 @@ struct Stage {
 
 class Stages {
 public:
-    /// There are `number`, from `begin` in the file on.
+    /// There are `number` stages, from offset `begin` of the file on.
     Stages(const platform::SharedObject& object, StageBoard& board, std::size_t begin,
            std::size_t number, const Segments& segments) noexcept
         : object_(object), board_(board), begin_(begin), number_(number), segments_(segments) {}
 
-    /// One for so many processes; none: all are in use, and the file has no room for a segment. Throws std::bad_alloc.
+    /// Returns one for so many processes. Returns none if all are in use, and the file has no room
+    /// for a segment. Throws std::bad_alloc.
     Stage take(std::uint32_t users) const;
-    /// Its memory, mapped with the first call, or as long as `mapping` is there; nullptr if it cannot be.
+    /// Returns its memory, or nullptr if that cannot be mapped. A stage is mapped by the first
+    /// call, a segment as long as `mapping` is there.
     std::byte* map(const Stage& stage, std::shared_ptr<const platform::Mapping>& mapping) const;
-    /// By each of the processes, which has `memory` mapped.
+    /// Leaves the stage. Each of the processes, which has `memory` mapped, calls this.
     void leave(const Stage& stage, std::byte* memory) const noexcept;
-    /// By each of them, when not all have been able to map it; `taker`: by who has taken it.
+    /// Gives the stage up. Each of them calls this when not all have been able to map it; `taker`:
+    /// the caller has taken it.
     void give_up(const Stage& stage, bool taker) const noexcept;
     void unmap() noexcept;
 

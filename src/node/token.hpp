@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A number that only one job has, or one process: by it a thing that was named by a path, a descriptor or a
-/// process id is known to be the one that was meant.
+/// A number that only one job has, or one process. A path, a descriptor or a process id may name
+/// something else by the time it is used; the token shows that it is the one that was meant.
 
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Token {
 
     bool operator==(const Token&) const = default;
 
-    /// 32 hexadecimal digits.
+    /// Returns 32 hexadecimal digits.
     std::string text() const {
         char digits[33];
         std::snprintf(digits, sizeof digits, "%016llx%016llx",
@@ -33,7 +33,7 @@ struct Token {
                       static_cast<unsigned long long>(words[1]));
         return digits;
     }
-    /// Nothing for what is no such text.
+    /// Returns nothing if `text` is not 32 of these digits.
     static std::optional<Token> from(std::string_view text) noexcept {
         if (text.size() != 32) return std::nullopt;
         Token token;

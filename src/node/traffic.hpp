@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a rank exchanges with ranks of other hosts, counted on its page (node/board.hpp): while all threads of all ranks
-/// sleep, equal sums say that nothing is on its way between hosts (docs/adr/0066-verdicts-on-several-hosts.md).
+/// Messages that a rank exchanges with ranks of other hosts, counted on its page (node/board.hpp).
+/// If all threads of all ranks sleep and the sums are equal, nothing is under way between hosts
+/// (docs/adr/0066-verdicts-on-several-hosts.md).
 ///
-/// Counted        each message, each piece of one and each read of remote memory: as sent by the thread that begins it,
-///                and as taken once all that it changes has been changed. Processes of other jobs are left out.
-/// Writers        threads of the rank that hold its lane's lock, and for `sent_in_queue` the lock of its queues.
+/// Counted        each message, each piece of one and each read of remote memory. The thread that
+///                begins it counts it as sent. It counts as taken once all that it changes has been
+///                changed. Processes of other jobs are left out.
+/// Writers        threads of the rank that hold its lane's lock, and for `sent_in_queue` the lock
+///                of its queues.
 
 #include <atomic>
 #include <cstddef>
@@ -23,11 +26,11 @@ struct alignas(64) Traffic {
 };
 static_assert(sizeof(Page) + sizeof(Traffic) <= board_page_bytes);
 
-/// Attached::of_library of a thread whose messages are counted here: it may wake between two looks, as it does to answer
-/// whether this process is there.
+/// Attached::of_library of a thread whose messages are counted here. It may wake between two looks,
+/// as it does to answer whether this process is there.
 inline constexpr std::uint32_t of_library_and_counted = 2;
 
-/// At the end of the page.
+/// Returns the counts at the end of the page.
 inline Traffic& traffic_of(Page& page) noexcept {
     return *reinterpret_cast<Traffic*>(reinterpret_cast<std::byte*>(&page) + board_page_bytes -
                                        sizeof(Traffic));

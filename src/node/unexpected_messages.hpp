@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// UnexpectedMessages: what has come to a process while no receive awaits it, as data for a reader in another process.
+/// UnexpectedMessages: messages that have come to a process while no receive awaits them, as data
+/// for a reader in another process.
 ///
-/// Memory         plain values of fixed size, as in node/waits_for.hpp. Zeroes say that there is nothing.
+/// Memory         plain values of fixed size, as in node/waits_for.hpp. Zeroes say that there is
+///                nothing.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace heddle::node {
 
-/// Those with the same envelope.
+/// Messages with the same envelope.
 struct UnexpectedMessage {
     std::uint64_t messages;     ///< 0: the entry is empty
-    std::uint32_t context;      ///< of the communicator, even
+    std::uint32_t context;      ///< context of the communicator, even
     std::int32_t source;        ///< rank in the communicator
     std::int32_t world_source;  ///< its rank in MPI_COMM_WORLD; negative: not known
     std::int32_t tag;
@@ -25,7 +27,7 @@ struct UnexpectedMessages {
     std::uint64_t others;  ///< messages for which there is no entry
     UnexpectedMessage listed[most_listed];
 
-    /// One more of this envelope.
+    /// Adds one message of this envelope.
     void add(std::uint32_t context, std::int32_t source, std::int32_t tag) noexcept {
         for (UnexpectedMessage& one : listed) {
             if (one.messages == 0) one = {0, context, source, -1, tag, {}};

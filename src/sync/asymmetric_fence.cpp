@@ -6,8 +6,8 @@
 namespace heddle::sync {
 namespace {
 
-/// A store leaves its core within microseconds, even behind dozens of others that each wait for a line of
-/// another core; a thread that is interrupted leaves none behind. There is no bound that a processor promises.
+/// A store leaves its core within microseconds, even behind dozens of others that wait for lines of
+/// other cores. A thread that is interrupted leaves none behind. No processor promises a bound.
 constexpr std::chrono::microseconds stores_take{500};
 
 }  // namespace

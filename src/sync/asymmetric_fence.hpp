@@ -6,11 +6,12 @@
 ///                At least one of the two loads sees the other side's store.
 /// Cost           light() keeps the compiler from reordering and is no instruction; heavy() is a
 ///                system call of about half a microsecond.
-/// Refusal        a kernel may lack membarrier, a filter may forbid it, memory for it may run out, from the
-///                start or later. Then available() is false from now on: locks are not biased, and a sleeper
-///                limits its sleep (Naps), since a wake-up may be missed. So who sleeps next calls
-///                heavy_before_sleep(), which fences where that is possible. heavy() keeps the contract in any
-///                case: where it is refused it lets so much time pass that no store is still on its way.
+/// Refusal        a kernel may lack membarrier, a filter may forbid it, memory for it may run out:
+///                from the start or later. Then available() is false from now on. Locks are not
+///                biased, and a sleeper limits its sleep (Naps), since a wake-up may be missed. So
+///                a thread that sleeps next calls heavy_before_sleep(), which fences if that is
+///                possible. heavy() keeps the contract in any case. If the fence is refused,
+///                heavy() lets so much time pass that no store is still under way.
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +24,8 @@ namespace heddle::sync {
 
 inline constexpr std::chrono::milliseconds fallback_nap{1};
 
-/// How long a sleeper sleeps that may miss its wake-up: short at first, and longer while nothing comes.
+/// Times to sleep for a sleeper that may miss its wake-up: short at first, and longer while nothing
+/// comes.
 class Naps {
 public:
     std::chrono::nanoseconds next() noexcept {
@@ -31,7 +33,7 @@ public:
         next_ = std::min(most, nap * 3 / 2);
         return nap;
     }
-    /// Something has come.
+    /// Starts over, after something has come.
     void start_over() noexcept { next_ = fallback_nap; }
 
     static constexpr std::chrono::nanoseconds most = std::chrono::milliseconds{40};
@@ -40,25 +42,25 @@ private:
     std::chrono::nanoseconds next_ = fallback_nap;
 };
 
-/// Whether this process has its heavy fences. Found out by the first who asks.
+/// Whether this process has its heavy fences. The first thread that asks finds it out.
 class HeavyFences {
 public:
     static bool available() noexcept {
         const State state = state_.load(std::memory_order_relaxed);
         return state == State::available || (state == State::not_asked && find_out());
     }
-    /// Why they are not available (errno); 0: they are.
+    /// Returns the errno with which they were refused; 0: they are available.
     static int refusal() noexcept {
         return available() ? 0 : refusal_.load(std::memory_order_relaxed);
     }
 
-    /// What a fence of platform/heavy_fence.hpp answered: true if it was one.
+    /// Takes the result of a fence of platform/heavy_fence.hpp. Returns true if it was a fence.
     static bool passed(int error) noexcept {
         if (error != 0) [[unlikely]]
             give_up(error);
         return error == 0;
     }
-    /// Instead of a fence: until the stores that others had on their way are there.
+    /// Replaces a fence: waits until the stores that other threads had under way are there.
     static void wait_for_stores() noexcept;
 
 private:
@@ -79,7 +81,7 @@ struct AsymmetricFence {
         if (!heavy_before_sleep()) [[unlikely]]
             HeavyFences::wait_for_stores();
     }
-    /// False if it was no fence, so that the sleep is to be a nap.
+    /// Returns false if it was no fence, so that the sleep is to be a nap.
     static bool heavy_before_sleep() noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         return available() && HeavyFences::passed(fence());
@@ -88,8 +90,8 @@ struct AsymmetricFence {
 
 /// The fence of the threads of one process.
 using ProcessFence = AsymmetricFence<&platform::heavy_fence_process>;
-/// The fence of the threads of all processes on this node that have their heavy fences. What others of them
-/// lack is said at their bells (sync/parking.hpp).
+/// The fence of the threads of all processes on this node that have their heavy fences. A process
+/// that lacks them says so at the bells of the others (sync/parking.hpp).
 using NodeFence = AsymmetricFence<&platform::heavy_fence_node>;
 
 }  // namespace heddle::sync

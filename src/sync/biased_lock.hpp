@@ -2,16 +2,17 @@
 #pragma once
 /// A lock that costs its usual thread no locked instruction.
 ///
-/// The lock is biased to the thread that has lately been its only user: that thread enters by a
+/// The lock is biased to the thread that has lately been its only user. That thread enters by a
 /// store to a word of its own and a look at owner_. Another thread first takes the bias away, which
-/// costs it a system call, and from then on everybody takes the mutex until one thread has again
+/// costs it a system call. From then on every thread takes the mutex until one thread has again
 /// been alone for a while.
 ///
 /// Thread safety  lock(me) and unlock(me, way) from any thread; `me` is the calling thread's own
 ///                token, which outlives the lock's use of it (tokens are never unmapped). A thread
 ///                is inside at most one biased section at a time, so biased locks do not nest.
-/// Invariants     (1) a thread is in the section if it holds mutex_ and owner_ is null, or if
-///                    its token says `inside == this` and owner_ was the token after it said so.
+/// Invariants     (1) a thread is in the section if it holds mutex_ and owner_ is null. It is
+///                    also there if its token says `inside == this` and owner_ was the token after
+///                    it said so.
 ///                (2) owner_ is written only by the holder of mutex_.
 /// Waiting        the revoking thread waits for the owner to leave its section, which is short and
 ///                takes no other lock (sync/short_wait.hpp).
@@ -27,11 +28,11 @@ namespace heddle::sync {
 template <class World = Native>
 class BasicBiasedLock {
 public:
-    /// One for each thread.
+    /// State of one thread.
     struct Token {
         typename World::template Atom<const void*> inside{nullptr};
-        tool::Counter* contended =
-            nullptr;  ///< of the thread: times that a lock was not free at once
+        /// Counter of the thread: times that a lock was not free at once.
+        tool::Counter* contended = nullptr;
     };
     enum class Way : std::uint8_t { biased, mutex, waited };
 
@@ -39,13 +40,13 @@ public:
         if (owner_.load(relaxed) == &me) [[likely]] {
             me.inside.store(this, relaxed);  // ordered by F1
             World::Fence::light();           // F1: pairs with F2
-            // Relaxed: what the section reads was written by this thread, or by a holder of mutex_
-            // before this thread held it and became the owner.
+            // Relaxed: this thread wrote what the section reads, or a holder of mutex_ did. That
+            // was before this thread held mutex_ and became the owner.
             if (owner_.load(relaxed) == &me) [[likely]]
                 return Way::biased;
             me.inside.store(nullptr, relaxed);  // nothing was touched
         }
-        // A lock that nobody has the bias of is taken right here.
+        // A lock that has no bias is taken right here.
         if (owner_.load(relaxed) != nullptr || !mutex_.try_lock()) [[unlikely]] {
             lock_slowly(me);
             return Way::waited;
@@ -58,7 +59,7 @@ public:
     void unlock(Token& me, Way way) noexcept {
         unlock(me, way, [] {});
     }
-    /// Calls after_waiting(), before it lets go, if the lock was not free at once.
+    /// Does the same. Calls after_waiting(), before it lets go, if the lock was not free at once.
     template <class AfterWaiting>
     void unlock(Token& me, Way way, AfterWaiting&& after_waiting) noexcept {
         if (way == Way::biased) [[likely]] {
@@ -74,7 +75,8 @@ public:
         mutex_.unlock();
     }
 
-    /// Whether it costs this thread no locked instruction, and no other thread its bias: a hint.
+    /// Returns whether the lock costs this thread no locked instruction, and no other thread its
+    /// bias: a hint.
     bool is_biased_to(const Token& me) const noexcept { return owner_.load(relaxed) == &me; }
 
 private:
@@ -99,10 +101,10 @@ private:
         last_ = &me;
         streak_ = 0;
     }
-    /// `me` has been alone long enough.
+    /// Biases the lock to `me`, which has been alone long enough.
     [[gnu::noinline]] void give_bias(Token& me) noexcept {
         streak_ = 0;
-        // Others read it with mutex_ held; `me` reads its own store.
+        // Other threads read it with mutex_ held; `me` reads its own store.
         if (World::Fence::available()) owner_.store(&me, relaxed);
     }
 

@@ -37,7 +37,7 @@ struct World {
     std::array<Lock::Token, 3> tokens;
 };
 
-/// One thread uses a lock often enough to get the bias, others come now and then.
+/// One thread uses a lock often enough to get the bias; others come now and then.
 std::string revoke(std::uint64_t seeds, SimulationOptions options, int others) {
     return try_seeds(seeds, options, [&](Simulation& simulation) {
         auto world = std::make_unique<World>();
@@ -123,7 +123,7 @@ TEST(BiasedLock, of_real_threads) {
     std::vector<std::thread> threads;
     for (auto& token : tokens)
         threads.emplace_back([&] {
-            // In turns long spells alone and everybody at once.
+            // In turns, each thread is alone for a long spell, and all come at once.
             for (int round = 0; round < 10'000; ++round) {
                 const auto way = lock.lock(token);
                 ++sum;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Gives each of several things to one of those who claim it, at no locked instruction for the thread that
-/// made the thing, as long as no thread has claimed what another one made.
+/// Gives each of several things to one of the threads that claim it. The thread that made a thing
+/// claims it without a locked instruction. That holds as long as no thread has claimed a thing that
+/// another one made.
 ///
-/// A thing is `marked` with the token of the thread that makes it. That thread claims it by a look at the
-/// mark. The first thread that claims somebody else's thing takes the marks out of use, which costs it a
-/// system call; from then on everybody claims by compare-and-swap.
+/// A thing is `marked` with the token of the thread that makes it. That thread claims it by a look
+/// at the mark. The first thread that claims another thread's thing takes the marks out of use,
+/// which costs it a system call. From then on every thread claims by compare-and-swap.
 ///
-/// Thread safety  enter(), leave(), claim() and mark() by each thread for its own token, which is never
-///                unmapped. A thing is made, marked, by one thread at a time.
-/// Invariants     (1) between mark() and the next one, claim() answers true to at most one thread, and to
-///                    one if any claims.
+/// Thread safety  enter(), leave(), claim() and mark() by each thread for its own token, which is
+///                never unmapped. A thing is made, marked, by one thread at a time.
+/// Invariants     (1) between mark() and the next one, claim() returns true to at most one thread.
+///                    It does to one if any claims.
 ///                (2) while marks are in use, only the thread whose mark a thing bears claims it.
-/// Waiting        the thread that ends the use of marks waits for claims that have begun, each of which
-///                is a few instructions (sync/short_wait.hpp).
+/// Waiting        the thread that ends the use of marks waits for claims that have begun. Each is a
+///                few instructions (sync/short_wait.hpp).
 
 #include <cstdint>
 #include <mutex>
@@ -27,7 +28,7 @@ namespace heddle::sync {
 template <class World = Native>
 class BasicClaims {
 public:
-    /// One for each thread.
+    /// State of one thread.
     class Token {
     private:
         friend BasicClaims;
@@ -35,16 +36,16 @@ public:
             nullptr};  ///< of things that it may claim by a look
         typename World::template Atom<std::uint32_t> inside{0};
     };
-    /// What is claimed.
+    /// A thing that is claimed.
     class Claimable {
     private:
         friend BasicClaims;
         typename World::template Atom<const Token*> mark{nullptr};  ///< nullptr: has been claimed
     };
 
-    /// The thread `me` makes the thing.
+    /// Marks the thing as made by the thread `me`.
     static void mark(const Token& me, Claimable& thing) noexcept {
-        // Relaxed: whoever claims it got the thing from its maker, by means of the program.
+        // Relaxed: the claiming thread got the thing from its maker, by means of the program.
         thing.mark.store(&me, relaxed);
     }
 
@@ -89,7 +90,7 @@ private:
     }
 
     BasicMutex<World> lock_;
-    std::vector<Token*> tokens_;  ///< of threads that are there; lock_
+    std::vector<Token*> tokens_;  ///< of threads that have entered; lock_
     bool marks_in_use_ = true;    ///< lock_
 };
 

@@ -80,7 +80,7 @@ TEST(Claims, one_thread_has_each_thing_where_there_is_no_heavy_fence) {
 }
 
 TEST(Claims, without_its_fence_gives_a_thing_to_two) {
-    // The mutex needs its fence, too: a seed that shows that is not the one.
+    // The mutex needs its fence, too: a seed that shows that does not count.
     bool found = false;
     for (std::uint64_t seed = 0; seed < 5000 && !found; ++seed) {
         Simulation simulation(seed, {.heavy_fences = false});

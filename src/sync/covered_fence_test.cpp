@@ -35,7 +35,7 @@ struct OwnProcess : SimulatedWorld {
 using Fence = heddle::sync::BasicCoveredFence<SimulatedWorld, OwnProcess>;
 using Bell = heddle::sync::BasicDoorbell<SimulatedWorld>;
 
-/// It passes no heavy fence, which would hide that one is missing.
+/// A lock that passes no heavy fence, which would hide that one is missing.
 class SpinLock {
 public:
     void lock() {
@@ -47,7 +47,8 @@ private:
     SimulatedWorld::Atom<std::uint32_t> word_{0};
 };
 
-/// Rings of senders in other processes, and the threads of the receiver (HotRings::cool_idle() and warm()).
+/// Rings of senders in other processes, and the threads of the receiver (HotRings::cool_idle() and
+/// warm()).
 struct Receiver {
     static constexpr std::size_t senders = 2;
     static constexpr std::uint32_t each = 6;
@@ -74,7 +75,7 @@ struct Receiver {
         rung.fetch_or(1U << from, seq_cst);
         bell.ring();
     }
-    /// True if there was anything.
+    /// Returns true if there was a message.
     bool look() {
         lock.lock();
         bool moved = false;
@@ -119,7 +120,7 @@ struct Receiver {
         lock.unlock();
         return came;
     }
-    /// The thread that sleeps at the bell.
+    /// Runs the thread that sleeps at the bell.
     void lead(std::uint32_t to_warm) {
         Naps naps;
         while (!all_seen()) {
@@ -133,7 +134,7 @@ struct Receiver {
             leader_asleep.store(0, relaxed);
         }
     }
-    /// Another thread of the process, which cools, passes its fence, looks, and goes on.
+    /// Runs another thread of the process, which cools, passes its fence, looks, and goes on.
     void pass_by() {
         look();
         cool(1);

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Lets the only thread of a process do without locks what others would take many locks for.
+/// Lets the only thread of a process work without locks. Several threads would need many locks for
+/// the same work.
 ///
-/// Threads are counted as they come and go. A thread that comes waits until one that was alone has left
-/// its section, and after that nobody is alone until it has gone.
+/// Threads are counted as they come and go. A thread that comes waits until one that was alone has
+/// left its section. After that no thread is alone until it has gone.
 ///
-/// Thread safety  each thread calls arrive() before anything else that the section is to exclude, and
-///                leave() after all of it. enter() from threads that are there.
-/// Invariants     (1) between an enter() that answered true and exit() no other thread is there.
+/// Thread safety  each thread calls arrive() before anything else that the section is to exclude,
+///                and leave() after all of it. enter() from threads that are there.
+/// Invariants     (1) between an enter() that returned true and exit() no other thread is there.
 ///                (2) what a thread did before its leave() is seen by one that is alone after it.
-///                (3) while `excluded` is set, nobody is inside, and nobody enters before it is cleared, which the
-///                    only thread does.
-/// Cost           the second thread to arrive passes a heavy fence. Later ones find out that it has: an
-///                arrival is one locked instruction then, until a thread has been alone and made use of it.
-/// Waiting        an arriving thread waits for the end of one section, which is short and waits for nobody;
-///                see sync/short_wait.hpp.
-/// Where there are no heavy fences, nobody is ever alone.
+///                (3) while `excluded` is set, no thread is inside. None enters before it is
+///                    cleared, which the only thread does.
+/// Cost           the second thread to arrive passes a heavy fence. Later ones find out that it
+///                has. An arrival is one locked instruction then, until a thread has been alone and
+///                made use of it.
+/// Waiting        an arriving thread waits for the end of one section, which is short and waits for
+///                no thread; see sync/short_wait.hpp.
+/// If there are no heavy fences, no thread is ever alone.
 
 #include <cstdint>
 
@@ -30,7 +32,7 @@ public:
     void arrive() noexcept {
         // A3: pairs with R3, whose thread has waited for the end of the last section.
         const std::uint32_t before = threads_.fetch_add(1, acquire);
-        // The first thread has nobody to wait for: who was inside left before it was counted out.
+        // The first thread need not wait: one that was inside left before it was counted out.
         if (before == 0 || (before & excluded) != 0) return;
         World::Fence::heavy();  // F2: pairs with F1; the count above before the look below
         wait_shortly_until<World>(
@@ -41,7 +43,8 @@ public:
 
     std::uint32_t threads() const noexcept { return threads_.load(relaxed) & ~excluded; }
 
-    /// True if the calling thread is alone until exit(); false: it has nothing to exit from.
+    /// Returns true if the calling thread is alone until exit(). If it returns false, there is no
+    /// section to exit from.
     [[nodiscard]] bool enter() noexcept {
         const std::uint32_t threads = threads_.load(relaxed);
         if (threads != 1 && (threads != (excluded | 1) || !end_exclusion())) return false;
@@ -58,7 +61,8 @@ public:
 private:
     static constexpr std::uint32_t excluded = std::uint32_t{1} << 31;
 
-    /// True if the calling thread is the only one there is; those that come from now on pass fences again.
+    /// Returns true if the calling thread is the only one there is. Threads that come from now on
+    /// pass fences again.
     [[gnu::noinline]] bool end_exclusion() noexcept {
         std::uint32_t alone = excluded | 1;
         // A4: pairs with R2.

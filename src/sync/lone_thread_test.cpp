@@ -18,7 +18,7 @@ using heddle::testing::Simulation;
 using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 
-/// A section of one that is alone, or else has the mutex.
+/// A section of a thread that is alone, or else has the mutex.
 struct World {
     heddle::sync::BasicLoneThread<SimulatedWorld> lone_thread;
     heddle::sync::BasicMutex<SimulatedWorld> mutex;

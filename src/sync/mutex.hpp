@@ -4,10 +4,11 @@
 ///
 /// Thread safety  lock(), try_lock() and unlock() from any thread; unlock() by the locking one.
 /// Invariants     (1) word_ is 1 exactly while a thread holds the lock.
-///                (2) a thread sleeps on word_ only while it counts in sleepers_, and each unlock()
-///                    that such a thread could be waiting for sees sleepers_ > 0 and wakes one.
-/// Why not the usual three states: their unlock is a locked instruction, which waits until earlier
-/// stores, among them those to other cores' lines, have drained. Here the sleeper pays (heavy()).
+///                (2) a thread sleeps on word_ only while it counts in sleepers_. Each unlock()
+///                    that this thread could be waiting for sees sleepers_ > 0 and wakes one.
+/// The usual three states are not used: their unlock is a locked instruction. It waits until
+/// earlier stores, among them those to other cores' lines, have drained. Here the sleeper pays
+/// (heavy()).
 /// Fairness       none: a running thread may overtake a woken one.
 
 #include <algorithm>
@@ -32,7 +33,8 @@ public:
         if (!try_lock()) [[unlikely]]
             lock_slowly();
     }
-    /// False if the lock was not free for `limit`; zero or less: one try.
+    /// Returns false if the lock was not free for `limit`. If `limit` is zero or less, it tries
+    /// once.
     bool lock_for(std::chrono::nanoseconds limit) noexcept {
         return try_lock() || (limit.count() > 0 && lock_slowly_for(limit));
     }
@@ -55,8 +57,8 @@ private:
         while (!try_lock()) World::wait(word_, 1);
         sleepers_.fetch_sub(1, relaxed);  // too large a count costs a needless wake-up only
     }
-    /// Gives up only after a try that failed: whoever held the mutex then wakes another sleeper, so that
-    /// a wake-up that came too late for this one is not lost.
+    /// Gives up only after a try that failed. The thread that held the mutex then wakes another
+    /// sleeper. So a wake-up that came too late for this one is not lost.
     [[gnu::noinline]] bool lock_slowly_for(std::chrono::nanoseconds limit) noexcept {
         const std::chrono::nanoseconds start = World::now();
         sleepers_.fetch_add(1, relaxed);     // F2 orders it

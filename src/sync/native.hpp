@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The world that the primitives of this folder live in: atomics, fences, sleeping, pausing.
+/// The world of the primitives of this folder: atomics, fences, sleeping, pausing.
 ///
-/// Every primitive is a template over such a world. `Native` is the machine; tests put a simulated
-/// world in its place, which replays interleavings and store buffers from a seed.
+/// Every primitive is a template over a world. `Native` is the machine. Tests put a simulated world
+/// in its place, which replays interleavings and store buffers from a seed.
 
 #include <atomic>
 #include <chrono>
@@ -29,7 +29,7 @@ struct NativeWorld {
         platform::futex_wait(word, expected, scope,
                              Fence::available() ? std::chrono::milliseconds{0} : fallback_nap);
     }
-    /// The same for at most `limit`.
+    /// Does the same for at most `limit`.
     static void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                          std::chrono::nanoseconds limit) noexcept {
         platform::futex_wait(word, expected, scope, limit);
@@ -41,19 +41,20 @@ struct NativeWorld {
     /// After so many pauses in one wait a spinning lock offers its core.
     static constexpr int pauses_before_offer = 64;
     static void yield() noexcept { sched_yield(); }
-    /// For time limits.
+    /// Returns the time, for time limits.
     static std::chrono::nanoseconds now() noexcept {
         return std::chrono::steady_clock::now().time_since_epoch();
     }
-    /// Where the calling thread runs just now; it may be elsewhere when the answer is used.
+    /// Returns the processor on which the calling thread runs just now. It may run on another when
+    /// the result is used.
     static unsigned processor() noexcept { return platform::processor(); }
-    /// What processor() is to be seen in.
+    /// Returns the hierarchy in which processor() is a place.
     static const platform::Hierarchy& hierarchy() { return platform::hierarchy_of_machine(); }
 };
 
-/// For words that threads of one process share.
+/// The world of words that threads of one process share.
 using Native = NativeWorld<ProcessFence, platform::Scope::process>;
-/// For words in memory that processes share.
+/// The world of words in memory that processes share.
 using NativeNode = NativeWorld<NodeFence, platform::Scope::node>;
 
 }  // namespace heddle::sync

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where a sender's next offer goes: into its first block of slots, and into further ones when offers that stand
-/// fill it. So there is a slot for as many offers as stand at once.
+/// The slot of a sender's next offer: in its first block of slots, and in further ones when offers
+/// that stand fill it. So there is a slot for as many offers as stand at once.
 ///
-/// Cost       while the first block has room: the next free slot in turn. Later each block is walked through once
-///            from its start, and is entered only if half of it is free. So an offer costs a few looks at
-///            slots on average, however many others stand.
-/// Memory     a block is added when the next one in turn is not half free: the slots are a small multiple of
-///            the offers that stood at once.
+/// Cost       while the first block has room: the next free slot in turn. Later each block is
+///            walked through once from its start. It is entered only if half of it is free. So an
+///            offer costs a few looks at slots on average, however many others stand.
+/// Memory     a block is added when the next one in turn is not half free. The slots are a small
+///            multiple of the offers that stood at once.
 /// Thread safety  one thread at a time: the sender. Zeroes are a valid object.
 ///
-/// `Blocks` has the slots: `with(block, f)` calls f with a BasicOffers, `add(block)` makes a further one, or
-/// answers false. The first block is number 0; further ones are counted from 1.
+/// `Blocks` has the slots. `with(block, f)` calls f with a BasicOffers. `add(block)` makes a
+/// further one, or returns false. The first block is number 0; further ones are counted from 1.
 
 #include <cstdint>
 
@@ -26,7 +26,7 @@ public:
         std::uint8_t block;
     };
 
-    /// A new offer. `reuse`: BasicOffers::offer.
+    /// Makes a new offer. `reuse`: as in BasicOffers::offer.
     template <class Blocks>
     Found offer(Blocks&& blocks, bool reuse) noexcept {
         if (further_ == 0) {
@@ -44,7 +44,8 @@ public:
     }
 
 private:
-    /// The block is walked through. The first one comes before others: it is small, and in a cache.
+    /// Called when the block has been walked through. The first block comes before others: it is
+    /// small, and in a cache.
     template <class Blocks>
     bool enter_next(Blocks&& blocks, bool reuse) noexcept {
         const auto is_half_free = [&](std::uint8_t block) {
@@ -69,9 +70,9 @@ private:
     }
 
     std::uint32_t next_;    ///< slot of the block
-    std::uint8_t block_;    ///< that is being walked through
+    std::uint8_t block_;    ///< block that is being walked through
     std::uint8_t further_;  ///< blocks besides the first
-    std::uint8_t tried_;    ///< of these, the one that was looked at last
+    std::uint8_t tried_;    ///< of the further blocks, the one that was looked at last
 };
 
 }  // namespace heddle::sync

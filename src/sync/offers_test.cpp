@@ -30,7 +30,8 @@ constexpr std::size_t slots = 2;
 using SimulatedOffers = heddle::sync::BasicOffers<SimulatedWorld, slots>;
 constexpr auto fence = [] { SimulatedWorld::Fence::heavy(); };
 
-/// A sender offers messages and takes some back; receivers accept each, at once or after they have left it.
+/// A sender offers messages and takes some back. Receivers accept each, at once or after they have
+/// left it.
 struct World {
     static constexpr std::size_t messages = 6;
     enum Fate : int { open, accepted, taken_back };
@@ -70,7 +71,7 @@ struct World {
             SimulatedWorld::yield();
         }
     }
-    /// Or holds and leaves it. False: it has been taken back.
+    /// Accepts a message, or holds and leaves it. Returns false if it has been taken back.
     bool accept(std::size_t message, std::uint64_t number, bool in_earnest) {
         if (!offers.hold(number)) {
             seen_taken_back[message] = true;
@@ -84,14 +85,15 @@ struct World {
         decide(message, accepted);
         return true;
     }
-    /// Messages first, first + 2, and so on, which are left, and held again.
+    /// Receives messages first, first + 2, and so on. Each is left, and held again.
     void receive_every_other(std::size_t first) {
         for (std::size_t i = first; i < messages; i += 2) {
             const std::uint64_t number = arrival(i);
             if (accept(i, number, false)) accept(i, number, true);
         }
     }
-    /// All, every other of which is left until the next has come: its slot may be another's by then.
+    /// Receives all messages. Every other one is left until the next has come: its slot may be
+    /// another's by then.
     void receive_all() {
         for (std::size_t i = 0; i < messages; i += 2) {
             const std::uint64_t number = arrival(i);
@@ -101,7 +103,8 @@ struct World {
             accept(i + 1, next, true);
         }
     }
-    /// After the end: none was lost, and what the receiver did not get was taken back.
+    /// Returns a finding if a message was lost: the receiver did not get it, and the sender did not
+    /// take it back.
     std::string verdict() const {
         for (std::size_t i = 0; i < messages; ++i) {
             if (fates[i] == open) return "message " + std::to_string(i) + " has no fate";
@@ -111,7 +114,7 @@ struct World {
     }
 };
 
-/// The first finding among so many seeds.
+/// Returns the first finding among so many seeds.
 std::string run(std::uint64_t seeds, SimulationOptions options, bool reuse,
                 std::array<int, 3>* fates = nullptr) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -154,7 +157,8 @@ TEST(Offers, have_two_fates_without_the_fence) {
 }
 
 TEST(Offers, of_one_slot_meet_where_it_is_reused_without_a_lock) {
-    // What `reuse` is there for: an answer to an offer of before must not wipe out that to the next.
+    // This is the reason for `reuse`: an answer to an earlier offer must not wipe out that to the
+    // next.
     bool found = false;
     for (std::uint64_t seed = 1; seed <= 50000 && !found; ++seed) {
         Simulation simulation(seed, {});
@@ -167,7 +171,8 @@ TEST(Offers, of_one_slot_meet_where_it_is_reused_without_a_lock) {
     EXPECT_TRUE(found);
 }
 
-/// A sender of a higher priority than the receiver, on the same core, takes a message back while the receiver holds it.
+/// A sender has a higher priority than the receiver, on the same core. It takes a message back
+/// while the receiver holds it.
 TEST(Offers, are_taken_back_by_an_urgent_thread_on_the_receivers_core) {
     int held = 0;
     for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
@@ -211,7 +216,7 @@ TEST(Offers, number_as_many_as_there_are_slots) {
     EXPECT_FALSE(offers.take_back(numbers[2], no_fence));
     const std::uint64_t again = offers.offer(next, true);
     EXPECT_EQ(again, numbers[2] + 4);
-    // The one that was taken back is known to be, whatever has become of its slot.
+    // is_taken_back() knows the one that was taken back, whatever has become of its slot.
     EXPECT_TRUE(offers.is_taken_back(numbers[2]));
     EXPECT_FALSE(offers.is_taken_back(again));
     ASSERT_TRUE(offers.hold(again));
@@ -255,7 +260,7 @@ struct Blocks {
 /// A sender that never waits for a slot, and receivers that leave everything until all has come.
 struct Growing {
     static constexpr std::size_t messages = 6;
-    static constexpr std::uint64_t in_block = 1000;  ///< of a message, besides its number
+    static constexpr std::uint64_t in_block = 1000;  ///< block * in_block + number is sent
 
     Blocks<SimulatedOffers, SimulatedOffers> blocks;
     World fates{true};
@@ -264,7 +269,7 @@ struct Growing {
         for (std::uint8_t block = 1; block <= 3; ++block) blocks.add(block);  // no threads yet
         blocks.further.resize(3);
     }
-    /// As if it made them.
+    /// The blocks, of which add() only pretends to make one.
     struct Made {
         Growing& world;
         template <class Use>
@@ -326,7 +331,7 @@ TEST(OfferCursor, finds_a_slot_for_each_of_many_that_stand) {
     EXPECT_GT(fates[World::taken_back], 1000);
 }
 
-/// Loads of slots are what an offer costs.
+/// Loads of slots: the cost of an offer.
 std::uint64_t looks = 0;
 template <class T>
 struct CountingAtom : std::atomic<T> {
@@ -361,7 +366,7 @@ TEST(OfferCursor, looks_at_few_slots_and_adds_few_blocks_however_many_stand) {
         ++offered;
         ASSERT_NE(standing.back().number, 0U);
     };
-    // Many come and go in turns: of random ones, the oldest, the latest.
+    // Many come and go in turns: random ones, the oldest, the latest.
     for (const std::size_t most : {10U, 1000U, 4000U, 300U, 4000U, 0U}) {
         looks = 0;
         offered = 0;

@@ -110,7 +110,8 @@ TEST(Slot, without_the_fence_a_completion_is_slept_through) {
     EXPECT_NE(wait_for_requests(3000, options, true).find("everybody sleeps"), std::string::npos);
 }
 
-/// Several ringers with work of their own, one sleeper; and the frequent side that only looks at `hot`.
+/// Several ringers with work of their own, one sleeper, and the frequent side that only looks at
+/// `hot`.
 struct Mailbox {
     Bell bell;
     SimulatedWorld::Atom<std::uint32_t> rung{0};

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Waiting for a thread that is inside a few instructions, and whom nobody else waits for in another way.
+/// A wait for a thread that is inside a few instructions. No other thread waits for that one by
+/// another method.
 ///
-/// It runs on another core, or was interrupted: then it wants this core. Offering it is not enough where the
-/// caller has a higher priority of the real-time kind: it gets the core back at once, for ever. So after some offers
-/// it sleeps between two looks.
+/// The awaited thread runs on another core, or was interrupted: then it wants this core. It is not
+/// enough to offer the core if the caller has a higher priority of the real-time kind. Such a
+/// caller gets the core back at once, for ever. So after some offers it sleeps between two looks.
 ///
-/// Where the other thread may also stay, a limit says after how many sleeps the caller gives up.
+/// If the other thread may also stay, a limit says after how many sleeps the caller gives up.
 
 #include <chrono>
 #include <cstdint>
@@ -15,11 +16,11 @@
 
 namespace heddle::sync {
 
-/// The turns of one such wait.
+/// The turns of one wait.
 template <class World>
 class ShortWait {
 public:
-    /// Lets others run.
+    /// Lets other threads run.
     void turn() noexcept {
         if (offers_ < offers_before_sleep) {
             ++offers_;
@@ -43,7 +44,7 @@ void wait_shortly_until(Condition&& over) noexcept {
     for (ShortWait<World> wait; !over();) wait.turn();
 }
 
-/// False if the condition did not come to hold within so many sleeps.
+/// Returns false if the condition did not come to hold within so many sleeps.
 template <class World, class Condition>
 [[nodiscard]] bool wait_shortly_until(Condition&& over, std::uint32_t most_sleeps) noexcept {
     for (ShortWait<World> wait; !over(); wait.turn())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A lane of whatever network, for those who do not depend on which: the contract is that of transport/transport.hpp.
+/// A lane of any network, for code that does not depend on which. Its contract is that of
+/// transport/transport.hpp.
 
 #include <chrono>
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace heddle::transport {
 
-/// What poll() tells; see Consumer.
+/// Reports of poll(); see Consumer.
 class Arrivals {
 public:
     virtual bool arrived(Peer peer, Header& header) noexcept = 0;
@@ -52,7 +53,7 @@ public:
     virtual void disarm() noexcept = 0;
     virtual std::chrono::milliseconds nap() const noexcept = 0;
 
-    /// Of a peer that it knows: see Lane.
+    /// For a peer that it knows: see Lane.
     virtual bool can_read(Peer peer, std::size_t length) const noexcept = 0;
     virtual std::unique_ptr<AnyExposed> expose(Peer to, Bytes memory) = 0;
     virtual Post read(Peer peer, RemoteMemory remote, std::span<std::byte> local,
@@ -63,7 +64,7 @@ public:
     virtual void mark() noexcept = 0;
     virtual bool is_past_mark() noexcept = 0;
     virtual bool has_met(Peer peer) const noexcept = 0;
-    /// See Lane; false where no peer is ever forgotten.
+    /// See Lane. Returns false if the lane never forgets a peer.
     virtual bool forget(Peer peer) noexcept = 0;
     virtual void rest() noexcept = 0;
     virtual void resume() noexcept = 0;

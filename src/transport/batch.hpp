@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Several messages as the bytes of one: who sends them, then each with its header, at multiples of 8 bytes, then their
-/// checksum where it is asked for. What else two sides must agree on their business cards say (business_card.hpp).
+/// Several messages as the bytes of one batch. It begins with its sender. Then come the messages,
+/// each with its header, at multiples of 8 bytes. Then comes their checksum, if the sender makes
+/// one. All else on which two sides must agree is on their business cards (business_card.hpp).
 ///
-/// What comes from a network is not trusted: a reader never looks beyond the bytes that it was given, and says
-/// whether they were a batch.
+/// A reader does not trust bytes from a network. It never looks beyond those that it was given, and
+/// says whether they were a batch.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +17,10 @@
 namespace heddle::transport {
 
 struct BatchHeader {
-    JobToken token;              ///< strangers do not have it
-    std::uint32_t process : 31;  ///< of the sender
-    std::uint32_t checked : 1;   ///< a checksum of all that is before it is the last 8 bytes
-    std::uint32_t sequence;      ///< of the batch, among those of the sender's lane to this one
+    JobToken token;              ///< token that strangers do not have
+    std::uint32_t process : 31;  ///< number of the sender
+    std::uint32_t checked : 1;   ///< the last 8 bytes are a checksum of all that is before them
+    std::uint32_t sequence;      ///< number among the batches of the sender's lane to this one
 };
 static_assert(sizeof(BatchHeader) == 24);
 using BatchChecksum = std::uint64_t;  ///< CRC32C; 8 bytes, as everything is a multiple of them
@@ -57,7 +58,7 @@ public:
         std::memset(at + bytes, 0, padded(bytes) - bytes);
         used_ += room_for(bytes);
     }
-    /// Returns how many bytes there are to send. The batch may grow afterwards, and be sealed again.
+    /// Returns how many bytes there are to send. The batch may grow later, and be sealed again.
     std::size_t seal(const BatchHeader& header) noexcept {
         std::memcpy(begin_, &header, sizeof header);
         if (header.checked == 0) return used_;
@@ -87,7 +88,8 @@ public:
         rest_ = rest_.subspan(sizeof header);
         return true;
     }
-    /// Takes the checksum off a batch that has one. Returns false if other bytes have come than were sent.
+    /// Takes the checksum off a batch that has one. Returns false if the bytes that have come are
+    /// not those that were sent.
     bool check() noexcept {
         BatchChecksum sum = 0;
         if (rest_.size() < sizeof sum) return false;
@@ -97,7 +99,8 @@ public:
         return sum == platform::crc32c(before);
     }
     bool at_end() const noexcept { return rest_.empty(); }
-    /// The next message, in its place, which stays the next; nullptr: what is left is none.
+    /// Returns the next message, in its place; it stays the next. Returns nullptr if what is left
+    /// is no message.
     Header* front() const noexcept {
         if (rest_.size() < sizeof(Header)) return nullptr;
         auto* const header = reinterpret_cast<Header*>(rest_.data());

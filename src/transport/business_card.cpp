@@ -13,7 +13,7 @@ namespace {
 /// Changes with the protocol between lanes.
 constexpr std::string_view format = "heddle-lane-3";
 
-/// Takes a text off the front of the bytes; false: there is none.
+/// Takes a text off the front of the bytes. Returns false if there is none.
 bool take_text(std::string_view& bytes, std::string_view& text) {
     const std::size_t end = bytes.find('\0');
     if (end == std::string_view::npos) return false;

@@ -23,7 +23,7 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
     return value ^ value >> 31;
 }
 
-/// What batches from that sender bear, to the process that has the secret.
+/// Returns the token of batches from that sender to the process that has the secret.
 JobToken token_between(const JobToken& secret, const ProcessName& sender) noexcept {
     return {mixed(secret[0] ^ mixed(sender.job + 1)),
             mixed(secret[1] ^ mixed(sender.job ^ mixed(sender.rank + 1)))};

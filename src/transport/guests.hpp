@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Guests: processes of other jobs that this one has met, and how a lane knows which of them has sent a batch.
+/// Guests: processes of other jobs that this one has met. From their tokens a lane knows which of
+/// them has sent a batch.
 ///
-/// Name           job and rank there: the same for everybody who knows the process.
-/// Card           what a process must know of another to send to it: name, address and secret. Who has the card of a
-///                process may send to it. Cards travel in port names and between processes that connect.
-/// Introduction   the first batch from one process to another bears the secret of its receiver, and the card of its
-///                sender as the first message. Later ones bear a token that both compute from the secret and the sender's name.
+/// Name           job and rank there: the same for every process that knows it.
+/// Card           what a process must know of another to send to it: name, address and secret. A
+///                process that has the card of another may send to it. Cards travel in port names
+///                and between processes that connect.
+/// Introduction   the first batch from one process to another bears the secret of its receiver. Its
+///                first message is the card of its sender. Later batches bear a token. Both
+///                processes compute it from the secret and the sender's name.
 /// Peer           the place of a guest in this table, known to this process alone.
-/// End            a guest that has ended, and that nothing mentions any more, is forgotten: its place is another's then. Names do
-///                not come again.
+/// End            a guest that has ended, and that nothing mentions any more, is forgotten: its
+///                place may be another's then. Names do not come again.
 /// Thread safety  Guests: any thread. GuestMembers: as its lane.
 
 #include <array>
@@ -40,7 +43,7 @@ struct GuestCard {
     std::string address;  ///< of its lane for guests; at most most_address bytes
     bool operator==(const GuestCard&) const = default;
 };
-/// The same as plain data, for messages.
+/// A card as plain data, for messages.
 struct PackedCard {
     ProcessName name;
     JobToken secret;
@@ -58,33 +61,34 @@ class Guests {
 public:
     static constexpr std::size_t most = 1024;
 
-    /// Of a process that has this card; its address comes with set_address().
+    /// Guests of a process that has this card; its address comes with set_address().
     explicit Guests(GuestCard own) : own_(std::move(own)) {}
 
-    /// Before anybody asks for the card.
+    /// Sets the address, before any thread asks for the card.
     void set_address(std::string address) { own_.address = std::move(address); }
     const GuestCard& own() const noexcept { return own_; }
 
-    /// The place of that process, new or known. Throws std::bad_alloc, or std::runtime_error if there are too many.
+    /// Returns the place of that process, new or known. Throws std::bad_alloc, or
+    /// std::runtime_error if there are too many.
     Peer introduce(const GuestCard& card);
-    /// A communicator more, or less, has the guest as a member; how many there are.
+    /// Adds `change` to the number of communicators that have the guest as a member.
     void connect(Peer peer, std::int32_t change) noexcept;
     std::int32_t connections(Peer peer) const noexcept;
     std::optional<Peer> find(const ProcessName& name) const;
-    /// Places are below.
+    /// Returns a bound: places are below it.
     std::size_t places() const;
     std::size_t count() const;
-    /// It stays until the guest is forgotten.
+    /// Returns the card, which stays until the guest is forgotten.
     const GuestCard& card(Peer peer) const;
-    /// A group more, or less, names the guest.
+    /// Adds `change` to the number of groups that name the guest.
     void mention(Peer peer, std::int32_t change) noexcept;
-    /// Forgets those that no group names and for which `has_ended` answers true.
+    /// Forgets the guests that no group names and for which `has_ended` returns true.
     template <class HasEnded>
     void forget(HasEnded&& has_ended);
 
 private:
     struct Guest {
-        GuestCard card;  ///< without a name: there is no guest here
+        GuestCard card;  ///< without a name there is no guest here
         std::int32_t connections = 0;
         std::int32_t groups = 0;
     };
@@ -110,21 +114,23 @@ void Guests::forget(HasEnded&& has_ended) {
     }
 }
 
-/// Whose batches a lane takes: those of processes that know the secret of this one (transport/lane.hpp, Members).
+/// Members of a lane for guests: it takes batches of processes that know the secret of this one
+/// (transport/lane.hpp, Members).
 class GuestMembers {
 public:
-    /// `guests` must live as long. `checked`: what is sent has a checksum.
+    /// `guests` must live as long. `checked`: batches that are sent have a checksum.
     explicit GuestMembers(Guests& guests, bool checked = false) noexcept
         : guests_(guests), checked_(checked) {}
 
     static constexpr bool end_alone = true;
     static constexpr Peer limit() noexcept { return static_cast<Peer>(Guests::most); }
-    /// A new batch to the peer, of which this is the number.
+    /// Begins a new batch to the peer, of which this is the number.
     void begin(BatchWriter& batch, Peer to, std::uint32_t number) const;
     BatchHeader header(Peer to, std::uint32_t number) const;
-    /// Who has sent the batch, which the reader stands at the first message of. Nothing: a stranger.
+    /// Returns the sender of the batch, or nothing for a stranger. `reader` stands at the batch's
+    /// first message.
     std::optional<Peer> sender(const BatchHeader& batch, const BatchReader& reader) noexcept;
-    /// Batches of this guest are a stranger's from now on.
+    /// Forgets the guest: from now on its batches count as a stranger's.
     void forget(Peer peer) noexcept;
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a message between two processes says of itself, whichever way it goes: half a cache line. Its payload follows
-/// right behind it, in a ring (node/ring.hpp) as in what comes from a network (transport/batch.hpp).
+/// The header of a message between two processes, whichever path it takes: half a cache line. Its
+/// payload follows right behind it, in a ring (node/ring.hpp) and in bytes from a network
+/// (transport/batch.hpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -14,14 +15,14 @@ struct Header {
     std::uint32_t context;   ///< context id of the communicator
     std::int32_t tag;
     std::int32_t source;  ///< the sender's rank in the communicator
-    std::uint64_t
-        stamp;  ///< send order among the messages of one process; never compared with another's
+    /// Send order among the messages of one process; never compared with another's.
+    std::uint64_t stamp;
     std::uint32_t length;  ///< bytes of payload
-    std::uint16_t cells;   ///< of a ring, that the message takes; not used by a network
+    std::uint16_t cells;   ///< cells of a ring that the message takes; not used by a network
     std::uint8_t kind;     ///< p2p::MessageKind: below first_own_kind
     std::uint8_t order;    ///< over a network: bits of Order
 
-    /// Of a header that is in its place.
+    /// Returns the payload of a header that is in its place.
     const std::byte* payload() const noexcept {
         return reinterpret_cast<const std::byte*>(this + 1);
     }
@@ -35,7 +36,7 @@ static_assert(offsetof(Header, stamp) == 16 && offsetof(Header, length) == 24 &&
 /// Kinds from here on belong to transports, and are never handed to a consumer.
 inline constexpr std::uint8_t first_own_kind = 0xf0;
 
-/// What a receiver with MPI_ANY_TAG looks at (transport/order.hpp).
+/// Bits that a receiver with MPI_ANY_TAG looks at (transport/order.hpp).
 enum Order : std::uint8_t {
     numbered = 1,  ///< `stamp` is its number in its context, from its sender to this receiver
 };

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A lane over any wire: the contract of transport.hpp, as far as it does not depend on the network.
+/// A lane over any wire: the contract of transport.hpp, as far as it does not depend on the
+/// network.
 ///
-/// Peers          a table by number, in pages: an eighth of a byte for one that was never named, and nobody beside it.
-/// Batches        each peer has at most one open buffer and `most_in_flight` under way. When these are full, the
-///                peer's post() answers retry: a receiver that does nothing holds up nobody else.
-/// Members        who the lane talks to, and what their batches bear: the processes of the job (transport/members.hpp), or
-///                guests (transport/guests.hpp).
-/// Call, answer   a lane that wants to know whether a peer is there, or has taken over everything, calls it; the
-///                peer's lane answers in its poll(). A call brings its sender's address, so that a peer can answer
-///                whom it has never been told of.
+/// Peers          a table by number, in pages: an eighth of a byte for one that was never named, if
+///                no peer beside it was.
+/// Batches        each peer has at most one open buffer and `most_in_flight` under way. When these
+///                are full, the peer's post() returns retry. So a receiver that does nothing delays
+///                no other peer.
+/// Members        the processes that the lane talks to, and what their batches bear: the processes
+///                of the job (transport/members.hpp), or guests (transport/guests.hpp).
+/// Call, answer   a lane calls a peer to learn whether it is there, or has taken over everything.
+///                The peer's lane answers in its poll(). A call brings its sender's address, so
+///                that a peer can answer a lane of which it has not heard.
 
 #include <algorithm>
 #include <array>
@@ -87,7 +90,8 @@ public:
     std::chrono::milliseconds nap() const noexcept;
 
     bool can_read() const noexcept { return wire_.can_read(); }
-    /// Whether messages of that length from this peer, or to it, are to be read: both sides find the same.
+    /// Returns whether messages of that length from this peer, or to it, are to be read: both sides
+    /// find the same.
     bool can_read(Peer peer, std::size_t length) const noexcept {
         const State& state = *find_state(peer);
         return state.usable() && wire_.can_read(state.destination, length);
@@ -103,8 +107,8 @@ public:
         const State* const state = find_state(peer);
         return state != nullptr && state->reached;
     }
-    /// Of a peer that has ended, of another job: nothing is known of it afterwards. False: it has not, or something is under
-    /// way.
+    /// Forgets a peer of another job that has ended: nothing is known of it afterwards. Returns
+    /// false if it has not ended, or something is under way.
     bool forget(Peer peer) noexcept
         requires requires(M members, Peer one) { members.forget(one); };
     void rest() noexcept {
@@ -121,16 +125,16 @@ private:
     struct Read : Operation {
         Peer peer = 0;
         std::uint64_t token = 0;
-        Read* next = nullptr;  ///< among the free ones
+        Read* next = nullptr;  ///< next free one
     };
-    /// What has arrived and was not taken.
+    /// A batch that has arrived and was not taken.
     struct Arrival {
         Operation* operation;
         BatchReader reader;
         State* from;  ///< nullptr: not looked at yet
     };
 
-    /// nullptr for a peer that was never named.
+    /// Returns nullptr for a peer that was never named.
     State* find_state(Peer peer) const noexcept {
         const std::unique_ptr<State>* const entry = peers_.find(peer);
         return entry == nullptr ? nullptr : entry->get();
@@ -190,26 +194,27 @@ private:
     M members_;
     const Patience patience_;
     PagedTable<std::unique_ptr<State>> peers_{members_.limit()};
-    std::vector<State*> in_use_;        ///< those that are there
-    std::vector<State*> listed_;        ///< those for which something waits
-    std::vector<State*> untold_;        ///< that have ended, of which the consumer is to hear
-    std::vector<State*> owing_;         ///< to which an answer is due
-    std::array<WireEvent, 16> events_;  ///< of the poll that is under way
+    std::vector<State*> in_use_;        ///< peers that have a state
+    std::vector<State*> listed_;        ///< peers for which something waits
+    std::vector<State*> untold_;        ///< peers that have ended: the consumer is to hear of them
+    std::vector<State*> owing_;         ///< peers to which an answer is due
+    std::array<WireEvent, 16> events_;  ///< events of the current poll
     std::deque<Arrival> held_;
     std::vector<std::unique_ptr<SendBuffer>> buffers_;
     SendBuffer* free_ = nullptr;
     std::uint64_t turn_ = 1;
-    std::uint64_t strangers_ = 0;  ///< batches of theirs, of which the consumer is to hear
+    std::uint64_t strangers_ = 0;  ///< their batches of which the consumer has not heard yet
     std::uint32_t watched_ = 0;
     bool leaving_ = false;  ///< peers have been told farewell
     std::vector<std::unique_ptr<Read>> reads_;
     Read* free_reads_ = nullptr;
-    std::size_t reading_ = 0;  ///< how many are under way
-    /// A fraction of a millisecond where ticks are of some gigahertz. To read the clock costs more than to read them.
+    std::size_t reading_ = 0;  ///< how many reads are under way
+    /// A fraction of a millisecond if ticks are of some gigahertz. To read the clock costs more
+    /// than to read them.
     static constexpr std::uint64_t ticks_between_looks = std::uint64_t{1} << 18;
     std::uint64_t looked_at_tick_ = 0;
     Clock::time_point looked_;
-    W wire_;  ///< last: what is under way there refers to the above
+    W wire_;  ///< last, since operations under way there refer to the above
 };
 
 }  // namespace heddle::transport

@@ -12,14 +12,15 @@ std::size_t Lane<W, M>::poll(C& consumer) noexcept {
     ++turn_;
     flush();
     std::size_t happened = take_in_held(consumer);
-    // Also while something is held: sends end, and the wire has only so many buffers for what comes.
+    // Also while something is held: sends end, and the wire has only a limited number of buffers
+    // for what comes.
     for (const WireEvent& event : std::span(events_).first(wire_.events(events_)))
         happened += handle(consumer, event);
     if (!owing_.empty()) answer_calls();
     if (watches_clock()) look_at_clock();
     if (!untold_.empty() && held_.empty()) happened += tell_of_ended(consumer);
     for (; strangers_ != 0; --strangers_) consumer.stranger();
-    // What the consumer has posted leaves with the end of the turn.
+    // Messages that the consumer has posted leave with the end of the turn.
     if (!listed_.empty()) flush();
     ++turn_;
     return happened;
@@ -49,7 +50,8 @@ void Lane<W, M>::handle_sent(SendBuffer& buffer, int error) noexcept {
     --state.in_flight;
     free(&buffer);
     if (error != 0) return fail(state, std::strerror(error));
-    // Of a watched peer it says nothing that the network takes what is for it: it may be silent.
+    // If the peer is watched, it is not enough that the network takes what is for it: it may be
+    // silent.
     if (!state.stuck && state.watchers == 0) end_diagnosis(state);
 }
 
@@ -62,7 +64,7 @@ void Lane<W, M>::handle_read(C& consumer, Read& read, int error) noexcept {
     consumer.read_over(read.token, error == 0);
 }
 
-/// Returns nullptr for a stranger.
+/// Returns the state of the sender, or nullptr for a stranger.
 template <Wire W, class M>
 auto Lane<W, M>::member(const BatchHeader& batch, const BatchReader& reader) noexcept -> State* {
     if (const std::optional<Peer> peer = members_.sender(batch, reader)) return &state_of(*peer);
@@ -70,7 +72,7 @@ auto Lane<W, M>::member(const BatchHeader& batch, const BatchReader& reader) noe
     return nullptr;
 }
 
-/// Returns who has sent it, or nullptr if this lane does not listen to them.
+/// Returns the sender, or nullptr if this lane does not listen to it.
 template <Wire W, class M>
 auto Lane<W, M>::sender_of(Arrival& arrival) noexcept -> State* {
     BatchHeader batch{};
@@ -101,7 +103,7 @@ std::string Lane<W, M>::interruption() const {
                        : "; the last error of the network: " + error);
 }
 
-/// False: the consumer does not take the next message now.
+/// Returns false if the consumer does not take the next message now.
 template <Wire W, class M>
 template <Consumer C>
 bool Lane<W, M>::take_in(C& consumer, Arrival& arrival, std::size_t& taken) noexcept {
@@ -146,7 +148,7 @@ void Lane<W, M>::handle_own(State& state, const Header& header) noexcept {
             if (!std::exchange(state.owes_answer, true)) owing_.push_back(&state);
             return;
         case answer:
-            // An older one comes late, after resume().
+            // An earlier answer comes late, after resume().
             if (header.context - state.answered <= state.called - state.answered)
                 state.answered = header.context;
             return;
@@ -203,7 +205,8 @@ void Lane<W, M>::look_at_clock() noexcept {
         if (state->usable()) look_after(*state, now);
 }
 
-/// Nobody has listened for long, as where the whole job was stopped: nobody can be said to have been silent.
+/// Starts all silences anew. This process has not listened for long, as when the whole job was
+/// stopped. So it cannot say that a peer was silent.
 template <Wire W, class M>
 void Lane<W, M>::forget_silence(Clock::time_point now) noexcept {
     for (State* state : in_use_) state->last_heard = now;
@@ -216,18 +219,19 @@ void Lane<W, M>::look_after(State& state, Clock::time_point now) noexcept {
     const auto silent =
         std::chrono::duration_cast<std::chrono::milliseconds>(now - state.last_heard);
     if (state.rests) {
-        // It answers no call. Whether it has ended its host knows.
+        // It answers no call. Its host knows whether it has ended.
         if (M::end_alone && silent > patience_.before_call) diagnose(state);
         return;
     }
     look_at_silence(state, silent);
     if (silent <= patience_.before_call || !state.known || !state.usable()) return;
-    // Again and again: what goes to a process that has ended comes to light when more is sent there.
+    // Again and again: that a process has ended shows only when more is sent to it.
     if (state.called == state.answered || now - state.called_at > patience_.before_call)
         call_peer(state);
 }
 
-/// Half of the time the network has to find out whether the peer's host acknowledges anything.
+/// Fails a peer after too long a silence. Half of the time is for the network to find out whether
+/// the peer's host acknowledges anything.
 template <Wire W, class M>
 void Lane<W, M>::look_at_silence(State& state, std::chrono::milliseconds silent) noexcept {
     if (patience_.silence.count() == 0 || silent <= patience_.silence / 2 || !state.known) return;

@@ -15,7 +15,7 @@ auto Lane<W, M>::state_of(Peer peer) -> State& {
     if (entry == nullptr) {
         entry = std::make_unique<State>(peer);
         in_use_.push_back(entry.get());
-        // What may become so long later must not have to allocate then.
+        // Lists that may become so long later must not have to allocate then.
         for (auto* list : {&listed_, &untold_, &owing_}) list->reserve(in_use_.size());
     }
     return *entry;
@@ -62,7 +62,8 @@ bool Lane<W, M>::open_batch(State& state) noexcept {
     return true;
 }
 
-/// Of the next batch. Only that of the first batch, and the number, are another one's.
+/// Returns the header of the next batch. Only the first batch has another header, apart from the
+/// number.
 template <Wire W, class M>
 const BatchHeader& Lane<W, M>::header_of(State& state) const {
     if (state.next_out <= 1) state.header = members_.header(state.number, state.next_out);
@@ -70,7 +71,7 @@ const BatchHeader& Lane<W, M>::header_of(State& state) const {
     return state.header;
 }
 
-/// True: the batch has left, or there was none.
+/// Returns true if the batch has left, or there was none.
 template <Wire W, class M>
 bool Lane<W, M>::send_batch(State& state) noexcept {
     if (!state.batch.is_open()) return true;
@@ -114,7 +115,8 @@ void Lane<W, M>::flush() noexcept {
     });
 }
 
-/// The farewell stays the last word: a peer whose call is answered after it hears it again.
+/// Posts a message of the lane's own. The farewell stays the last word: a peer whose call is
+/// answered after it hears it again.
 template <Wire W, class M>
 bool Lane<W, M>::post_own(State& state, std::uint8_t kind, std::uint32_t number,
                           Bytes payload) noexcept {
@@ -164,7 +166,7 @@ Post Lane<W, M>::read(Peer peer, RemoteMemory from, std::span<std::byte> to,
     return Post::done;
 }
 
-/// It stays free.
+/// Returns a free one, which stays free.
 template <Wire W, class M>
 auto Lane<W, M>::free_read() -> Read& {
     if (free_reads_ == nullptr) {
@@ -182,7 +184,8 @@ bool Lane<W, M>::drain() noexcept {
     return drained && reading_ == 0;
 }
 
-/// Calls the peer if that is to be found out. One that rests does not answer: what it has called for, it has.
+/// Calls the peer if that is needed to find out. A peer that rests does not answer: it has all that
+/// it has called for.
 template <Wire W, class M>
 bool Lane<W, M>::drain(State& state) noexcept {
     if (state.rests) return !state.carries && state.in_flight == 0;
@@ -191,7 +194,8 @@ bool Lane<W, M>::drain(State& state) noexcept {
         state.in_flight == 0;
 }
 
-/// An answer that is waited for already, and after which nothing was sent, will do.
+/// Marks what was handed over. If nothing was sent after a call whose answer is awaited, that
+/// answer will do.
 template <Wire W, class M>
 void Lane<W, M>::mark() noexcept {
     using Mark = typename State::Mark;
@@ -222,14 +226,16 @@ bool Lane<W, M>::is_past_mark(State& state) noexcept {
     return state.marked == Mark::none;
 }
 
-/// Those that have said farewell themselves may be gone.
+/// Peers that have said farewell themselves may be gone.
 template <Wire W, class M>
 bool Lane<W, M>::owes_farewell() const noexcept {
     return std::any_of(listed_.begin(), listed_.end(),
                        [](const State* state) { return state->usable() && !state->rests; });
 }
 
-/// Best effort: whoever has drained before knows that nothing is lost, but others wait for those who vanish.
+/// Says farewell, as well as it can. A process that has drained before knows that nothing is lost,
+/// but others wait for processes that vanish.
+/// processes that vanish.
 template <Wire W, class M>
 template <Consumer C>
 void Lane<W, M>::take_leave(C& nobody) noexcept {
@@ -237,7 +243,8 @@ void Lane<W, M>::take_leave(C& nobody) noexcept {
         if (state->usable() && state->known && state->reached)
             (void)post_own(*state, farewell, 0, {});
     leaving_ = true;
-    // What the wire does not take at once it takes later, unless the peer is gone. Some leave at the same time.
+    // The wire takes later what it does not take at once, unless the peer is gone. Some leave at
+    // the same time.
     const Clock::time_point end = Clock::now() + longest_farewell;
     do {
         for (int round = 0; round < 4; ++round) (void)poll(nobody);
@@ -245,7 +252,7 @@ void Lane<W, M>::take_leave(C& nobody) noexcept {
     leaving_ = false;
 }
 
-/// Calls that were not waited for are made again, by drain().
+/// Resumes. drain() repeats the calls for whose answers this lane did not wait.
 template <Wire W, class M>
 void Lane<W, M>::resume() noexcept {
     forget_silence(Clock::now());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Lanes over the simulated network; batches from nobody knows whom.
+/// Lanes over the simulated network; batches from unknown senders.
 
 #include "transport/lane.hpp"
 
@@ -59,7 +59,7 @@ TEST(LaneFaults, a_lost_batch_is_a_fault_of_its_sender) {
     first->connect(1, second->address());
     while (post_numbered(*first, 1, 0, 8) == Post::retry || first->owes()) first->poll(ignored);
     while (heard.messages == 0) second->poll(heard);
-    // Another that says it were the same process begins with its own first batch.
+    // Another lane that claims to be the same process begins with its own first batch.
     auto again = job.lane(member(0, 3), {});
     again->connect(1, second->address());
     while (post_numbered(*again, 1, 1, 8) == Post::retry || again->owes()) again->poll(ignored);
@@ -84,7 +84,8 @@ TEST(LaneFaults, a_host_that_is_cut_off_is_found_silent) {
 TEST(LaneFaults, what_leaves_for_a_silent_peer_does_not_undo_what_is_known_of_its_host) {
     using namespace std::chrono_literals;
     Watchdog watchdog("calls to a peer that does nothing");
-    // Few calls, so that they leave until after the time in which the host must have been heard of.
+    // Few calls, so that they leave until after the time in which the host must have acknowledged
+    // something.
     Together<One> two(2, {.before_call = 100ms, .silence = 400ms});
     two.lanes[0]->watch(1, true);
     two.send(0, 1, 0, 8);

@@ -11,13 +11,15 @@
 
 namespace heddle::transport {
 
-/// One line for `heddle info`: which network a process with these settings would use, and why; or why none.
+/// Returns one line for `heddle info`: which network a process with these settings would use, and
+/// why; or why none.
 std::string describe_network(const tool::Settings& settings);
 
-/// Takes the time that finding a network takes the first time, and tells nothing: beside other things.
+/// Finds the network, which takes time at first, and reports nothing. It can run beside other
+/// things.
 void prepare() noexcept;
 
-/// A lane of that network, and what it is called in a business card.
+/// A lane of that network, and the network's name in a business card.
 struct OpenLane {
     std::unique_ptr<AnyLane> lane;
     std::string fabric;
@@ -25,7 +27,8 @@ struct OpenLane {
 /// Throws std::runtime_error with what is missing.
 OpenLane open_lane(const tool::Settings& settings, Identity identity);
 
-/// A lane to processes of other jobs (transport/guests.hpp), by sockets. `guests` must live as long. Throws std::runtime_error.
+/// Opens a lane to processes of other jobs (transport/guests.hpp), by sockets. `guests` must live
+/// as long. Throws std::runtime_error.
 std::unique_ptr<AnyLane> open_guest_lane(Guests& guests, const tool::Settings& settings);
 
 }  // namespace heddle::transport

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Order through several lanes that delay as they like: senders with threads that synchronise, and a receiver that matches
-/// as MPI says, by the rules of transport/order.hpp and nothing else.
+/// Order through several lanes that delay at random. Senders have threads that synchronise. A
+/// receiver matches as MPI says, by the rules of transport/order.hpp and nothing else.
 
 #include "transport/order.hpp"
 
@@ -25,7 +25,7 @@ using testing::Watchdog;
 constexpr unsigned lanes = 4;
 constexpr std::int32_t tags = 8, any = -1;
 constexpr std::uint32_t context = 5;
-constexpr std::int32_t ahead = 60;  ///< of the receiver
+constexpr std::int32_t ahead = 60;  ///< how far senders may be ahead of the receiver
 enum Kind : std::uint8_t { data = 1, lane_open, number_ask, numbered_from };
 
 struct Lanes4 {
@@ -149,7 +149,7 @@ public:
         receives_.push_back({source, tag, {}});
         match();
     }
-    /// A process of this node: what it sends comes in order, by another way.
+    /// Delivers a message of a process of this node: its messages come in order, by another path.
     void arrives_on_node(Peer peer, std::int32_t tag, std::int32_t value) {
         Header message{};
         message.kind = data;
@@ -217,8 +217,8 @@ private:
 
     /// Gives each receive what it may have, in the order of their posts.
     void match() {
-        std::vector<bool> closed(from_.size(),
-                                 false);  // an earlier receive waits for what comes next there
+        // An earlier receive waits for what comes next there.
+        std::vector<bool> closed(from_.size(), false);
         for (Receive& receive : receives_) {
             if (receive.got) continue;
             for (Peer peer = 1; peer < from_.size() && !receive.got; ++peer)
@@ -234,7 +234,7 @@ private:
         auto first = from.unexpected.end();
         for (auto at = from.unexpected.begin(); at != from.unexpected.end(); ++at) {
             if (receive.tag != any && at->tag != receive.tag) continue;
-            // Exact receives take what came first; one tag comes by one way.
+            // Exact receives take what came first; one tag comes by one path.
             if (first == from.unexpected.end() ||
                 (receive.tag == any && IncomingOrder::is_before(*at, *first)))
                 first = at;
@@ -262,7 +262,8 @@ private:
     std::size_t taken_ = 0, held_ = 0, waits_ = 0;
 };
 
-/// Threads of a sender, whose sends are in one order: the values ascend. Answers the tag of each.
+/// Runs threads of a sender, whose sends are in one order: the values ascend. Returns the tag of
+/// each.
 std::vector<std::int32_t> send_all(Sender& sender, unsigned seed, int threads, std::int32_t count,
                                    bool spreads, const std::atomic<std::int32_t>& allowed) {
     std::mutex turnstile;
@@ -277,7 +278,7 @@ std::vector<std::int32_t> send_all(Sender& sender, unsigned seed, int threads, s
                 if (spreads && random() % 40 == 0) sender.open(1 + random() % (lanes - 1));
                 std::lock_guard guard(turnstile);
                 if (next == count) return;
-                if (next >= allowed) continue;  // else all is sent before anybody has asked
+                if (next >= allowed) continue;  // else all is sent before the receiver has asked
                 for (unsigned burst = random() % 4; burst > 0 && next < count; --burst) {
                     const auto tag = static_cast<std::int32_t>(random() % tags);
                     sent[static_cast<std::size_t>(next)] = tag;
@@ -289,7 +290,7 @@ std::vector<std::int32_t> send_all(Sender& sender, unsigned seed, int threads, s
     return sent;
 }
 
-/// Which value each receive gets: the rule of MPI, said plainly.
+/// Returns the value that each receive gets: the rule of MPI, said plainly.
 std::vector<std::int32_t> rule(const std::vector<std::int32_t>& sent,
                                const std::deque<Receiver::Receive>& receives) {
     std::vector<bool> gone(sent.size(), false);
@@ -346,7 +347,7 @@ TEST(OrderOverNetwork, of_receives_with_and_without_wildcards_is_the_only_right_
         held += receiver.held();
         waits += receiver.waits();
     }
-    // Else nothing was tested.
+    // Otherwise nothing was tested.
     EXPECT_GT(held, 0U);
     EXPECT_GT(waits, 0U);
 }

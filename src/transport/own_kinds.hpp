@@ -12,7 +12,7 @@ enum OwnKind : std::uint8_t {
     call = first_own_kind,
     answer,
     farewell,
-    introduction,  ///< who sends, of another job (transport/guests.hpp)
+    introduction,  ///< of a sender from another job (transport/guests.hpp)
 };
 
 }  // namespace heddle::transport

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A table by number, of which a page comes to be with the first entry on it: few of many processes are ever talked to.
+/// A table by number. A page of it comes to be with the first entry on it: a process talks to few
+/// of many others.
 ///
-/// Memory         8 bytes for each page of entries that nobody has asked for.
-/// Thread safety  find() from any thread beside need(); need() from one thread at a time. What an entry holds is guarded by its
-///                user.
+/// Memory         8 bytes for each page of entries for which no thread has asked.
+/// Thread safety  find() from any thread beside need(); need() from one thread at a time. The user
+///                guards what an entry holds.
 
 #include <atomic>
 #include <cstddef>
@@ -28,13 +29,14 @@ public:
     PagedTable(const PagedTable&) = delete;
     PagedTable& operator=(const PagedTable&) = delete;
 
-    /// nullptr if its page is not there.
+    /// Returns nullptr if its page is not there.
     T* find(std::size_t number) const noexcept {
         if (number / page_entries >= count_) return nullptr;
         T* const page = pages_[number / page_entries].load(acquire);  // A1: pairs with R1
         return page == nullptr ? nullptr : page + number % page_entries;
     }
-    /// `number` must be below the entries. Throws std::bad_alloc.
+    /// Returns the entry, and makes its page if needed. `number` must be below the entries. Throws
+    /// std::bad_alloc.
     T& need(std::size_t number) {
         std::atomic<T*>& page = pages_[number / page_entries];
         if (page.load(relaxed) == nullptr) page.store(new T[page_entries](), release);  // R1

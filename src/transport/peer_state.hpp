@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a lane knows of a peer that it has something to do with.
+/// The state of a peer with which a lane has something to do.
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct PeerState {
 
     const Peer number;
     Condition condition = Condition::fine;
-    bool known = false;      ///< its address is
+    bool known = false;      ///< its address is known
     bool listed = false;     ///< something waits to be sent
     bool reached = false;    ///< something has arrived there, or come from there
     bool diagnosed = false;  ///< a diagnosis is under way
@@ -37,10 +37,10 @@ struct PeerState {
     std::uint32_t next_out = 0;  ///< sequence of the next batch
     std::uint32_t next_in = 0;
     Destination destination{};
-    std::uint64_t left_in_turn = 0;  ///< in which turn of the lane something was sent
-    SendBuffer* buffer = nullptr;    ///< that of the batch
+    std::uint64_t left_in_turn = 0;  ///< turn of the lane in which something was sent
+    SendBuffer* buffer = nullptr;    ///< buffer of the open batch
     BatchWriter batch;
-    BatchHeader header{};  ///< of the batch that has left last
+    BatchHeader header{};  ///< header of the batch that has left last
 
     std::uint32_t called = 0;    ///< calls sent
     std::uint32_t answered = 0;  ///< the latest call that was answered
@@ -52,10 +52,10 @@ struct PeerState {
 
     Clock::time_point last_heard;
     Clock::time_point called_at;
-    Clock::time_point stuck_since;  ///< unless nothing is stuck
+    Clock::time_point stuck_since;  ///< since when, if something is stuck
     bool stuck = false;
     std::string address;
-    std::string why;  ///< it is faulty
+    std::string why;  ///< why it is faulty
 
     bool usable() const noexcept { return condition == Condition::fine; }
 };

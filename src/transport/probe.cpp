@@ -22,7 +22,7 @@ void set_option(int socket, int level, int option, int value) noexcept {
     (void)setsockopt(socket, level, option, &value, sizeof value);
 }
 
-/// Has the kernel ask the peer's each second, and never give up by itself.
+/// Has the kernel ask the peer's kernel each second, and never give up by itself.
 void ask_for_signs_of_life(int socket) noexcept {
     set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 1);
@@ -67,7 +67,8 @@ void Probe::end() noexcept {
     socket_ = -1;
 }
 
-/// A connection that the peer has closed is made anew after a while: it is alive, and slow.
+/// Looks at the connection. If the peer has closed it, it is made anew after a while: the peer is
+/// alive, and slow.
 void Probe::look() noexcept {
     if (socket_ < 0 && connected_ && Clock::now() - begun_ > until_next) begin();
     if (socket_ < 0 || error_ != 0) return;

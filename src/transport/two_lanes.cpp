@@ -5,7 +5,7 @@
 
 namespace heddle::transport {
 
-/// What the lane to guests tells, with numbers as the user of both knows them.
+/// Reports of the lane to guests, with numbers as the user of both lanes knows them.
 class TwoLanes::FromGuests final : public Arrivals {
 public:
     FromGuests(Arrivals& arrivals, Peer before) noexcept : arrivals_(arrivals), before_(before) {}
@@ -46,7 +46,7 @@ std::size_t TwoLanes::most_payload() const noexcept {
                               : std::min(job_->most_payload(), guests_->most_payload());
 }
 
-/// A lane that cannot sleep keeps both awake.
+/// Returns the descriptor. A lane that cannot sleep keeps both awake.
 int TwoLanes::descriptor() const noexcept {
     if (guests_ == nullptr) return job_->descriptor();
     return job_ == nullptr ? guests_->descriptor() : both_.descriptor();

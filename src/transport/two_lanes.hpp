@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Two lanes as one: that to other nodes of the job, if it is on several, and that to guests, once there may be any. Peers
-/// below the size of the job are the first one's, others the second's, where they are numbered from 0.
+/// Two lanes as one: that to other nodes of the job, if there are any, and that to guests, once
+/// there may be any. Peers below the size of the job belong to the first lane. Others belong to the
+/// second one, in which they are numbered from 0.
 ///
 /// Thread safety  as a lane.
 
@@ -92,7 +93,7 @@ private:
     const Peer processes_;
     const std::unique_ptr<AnyLane> job_;
     std::unique_ptr<AnyLane> guests_;
-    platform::Either both_;  ///< lanes, where there are two
+    platform::Either both_;  ///< both lanes, if there are two
 };
 
 }  // namespace heddle::transport

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a lane (transport/lane.hpp) needs of a network: datagrams that are reliable and in order, and no more.
+/// The interface of a network to a lane (transport/lane.hpp): datagrams that are reliable and in
+/// order, and no more.
 ///
-/// Operation      what is under way names it from the call that begins it until the event that ends it. The wire
-///                may use `context`, and nothing else of it.
-/// Sent           accepted: an event `sent` follows. again: nothing was begun, try after some events(). failed: nothing
-///                was begun, and nothing goes there; failure() says why.
-/// Events         of one destination's sends, and of what one sender has sent, in order. What was received
-///                stays readable until release(), once for each. A wire
-///                has room for a limited number of them; senders get `again` then.
+/// Operation      a send, a receive or a read names its Operation in the call that begins it. The
+///                Operation stays in use until the event that ends it. The wire may use `context`,
+///                and nothing else of it.
+/// Sent           accepted: an event `sent` follows. again: nothing was begun, try after some
+///                events(). failed: nothing was begun, and nothing goes there; failure() says why.
+/// Events         those of one destination's sends come in order, and so do those of what one
+///                sender has sent. Received bytes stay readable until release(), once for each. A
+///                wire has room for a limited number of them; senders get `again` then.
 /// Thread safety  one thread at a time.
 
 #include <cerrno>
@@ -35,16 +37,17 @@ enum class [[nodiscard]] Sent : std::uint8_t { accepted, again, failed };
 
 struct WireEvent {
     Operation* operation = nullptr;
-    std::span<std::byte> received;  ///< by a receive; begins at a multiple of 8
-    int error = 0;                  ///< of errno; 0: it went well
+    std::span<std::byte> received;  ///< received bytes; they begin at a multiple of 8
+    int error = 0;                  ///< of errno; 0: none
 };
 
-/// The error of a read that the kernel or the memory does not allow. It says nothing against the peer.
+/// The error of a read that the kernel or the memory does not allow. It says nothing against the
+/// peer.
 inline constexpr int not_readable = EPERM;
 
 struct SendBuffer : Operation {
     Peer peer = 0;
-    SendBuffer* next = nullptr;  ///< among the free ones
+    SendBuffer* next = nullptr;  ///< next free one
     std::unique_ptr<std::byte[]> bytes;
 };
 
@@ -58,32 +61,37 @@ concept Wire =
         { asked.address() } -> std::same_as<std::string>;
         /// Throws std::runtime_error if that is no address.
         { wire.find(address) } -> std::same_as<typename W::Destination>;
-        /// For people: where that is; may be empty.
+        /// Returns, for people, where the address is; may be empty.
         { asked.place(address) } -> std::same_as<std::string>;
-        /// Of a batch, at most.
+        /// Returns the most bytes of a batch.
         { asked.batch_bytes() } noexcept -> std::same_as<std::size_t>;
-        /// The buffer belongs to the wire until the event.
+        /// Sends the bytes. The buffer belongs to the wire until the event.
         { wire.send(to, buffer, std::size_t{}) } noexcept -> std::same_as<Sent>;
-        /// At most inject_limit() bytes, which are free again; no event follows.
+        /// Sends at most inject_limit() bytes, which are free again; no event follows.
         { wire.inject(to, bytes) } noexcept -> std::same_as<Sent>;
         { asked.inject_limit() } noexcept -> std::same_as<std::size_t>;
-        /// How many of them.
+        /// Returns how many there are.
         { wire.events(events) } noexcept -> std::same_as<std::size_t>;
         { wire.release(operation) } noexcept -> std::same_as<void>;
         { asked.failure() } noexcept -> std::same_as<int>;
-        /// Nothing has gone to this address for a while, or come from there. Looks for the reason, without waiting, as often as it is asked; true
-        /// when it has one, which then is in `why`.
+        /// Looks for the reason why nothing has gone to this address for a while, or come from
+        /// there. It does not wait, and may be called again. Returns true when it has the reason,
+        /// which then is in `why`.
         { wire.diagnose(address, why) } -> std::same_as<bool>;
-        /// While there is a diagnosis: whether the host at this address has acknowledged something within that time.
+        /// Returns, during a diagnosis, whether the host at this address has acknowledged something
+        /// within that time.
+        /// within that time.
         { wire.is_acknowledged(address, within) } noexcept -> std::same_as<bool>;
         { wire.end_diagnosis(address) } noexcept -> std::same_as<void>;
-        /// What the network has said last of something that went wrong; empty if it never did.
+        /// Returns the network's last report of a failure; empty if there was none.
         { asked.last_error() } noexcept -> std::convertible_to<std::string>;
 
         { asked.descriptor() } noexcept -> std::same_as<int>;
         { wire.may_sleep() } noexcept -> std::same_as<bool>;
 
-        /// Of any peer; and whether a message of that length from this one is worth it.
+        /// Returns whether memory of any peer can be read; with `to`, whether a message of that
+        /// length from this one is worth it.
+        /// one is worth it.
         { asked.can_read() } noexcept -> std::same_as<bool>;
         { asked.can_read(to, length) } noexcept -> std::same_as<bool>;
         { wire.expose(bytes) } -> std::same_as<typename W::Exposed>;

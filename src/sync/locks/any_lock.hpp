@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Any of the lock protocols, chosen by name at run time: for the laboratory's critical sections, where a
-/// virtual call does not matter.
+/// Any of the lock protocols, chosen by name at run time. It is for the laboratory's critical
+/// sections, in which a virtual call does not matter.
 ///
-/// What holds of the protocols (lock.hpp) holds of PathLock. A flat lock, one without priorities, does not
-/// mind the path. A Node lives in the caller's guard, from before lock() until after unlock().
+/// PathLock keeps the contract of the protocols (lock.hpp). A flat lock, one without priorities,
+/// ignores the path. A Node lives in the caller's guard, from before lock() until after unlock().
 
 #include <chrono>
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace heddle::sync::locks {
 
-/// What one thread did with locks. Written by that thread only.
+/// Counts of one thread's use of locks. Written by that thread only.
 struct LockStatistics {
     std::uint64_t acquisitions = 0;  ///< tries that failed are none
     std::uint64_t contended = 0;     ///< times that the lock was not free at once, given up or not
@@ -52,17 +52,17 @@ public:
     virtual void unlock(Node& me) noexcept = 0;
     virtual std::string_view name() const noexcept = 0;
 
-    /// The same, counted. A try first, then the waiting and its time.
+    /// Locks and counts: a try first, then the waiting and its time.
     void lock(Path path, Node& me, LockStatistics& statistics) noexcept;
     bool lock_for(Path path, Node& me, std::chrono::nanoseconds limit,
                   LockStatistics& statistics) noexcept;
 };
 
-/// "mutex", "ticket", "mcs", "hmcs", and "p-X-Y" with each X (main path) and each Y (progress path) of them.
-/// In the order of all.hpp; each ends with a NUL.
+/// Returns "mutex", "ticket", "mcs", "hmcs", and "p-X-Y" with each X (main path) and each Y
+/// (progress path) of them. They are in the order of all.hpp; each ends with a NUL.
 std::span<const char* const> path_lock_names() noexcept;
 
-/// nullptr if there is none of this name.
+/// Returns nullptr if there is none of this name.
 std::unique_ptr<PathLock> make_path_lock(std::string_view name);
 
 /// Holds the lock while it lives.

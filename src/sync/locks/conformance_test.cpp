@@ -27,7 +27,8 @@ using heddle::testing::SimulationOptions;
 using heddle::testing::try_seeds;
 using namespace std::chrono_literals;
 
-/// A simulated world that tells who waits. A thread pauses or sleeps within lock() only after it has queued.
+/// A simulated world that tells which threads wait. A thread pauses or sleeps within lock() only
+/// after it has queued.
 struct Observed : SimulatedWorld {
     static inline std::array<unsigned, 16> waits{};  ///< of each thread of the simulation
     static void note() {
@@ -44,13 +45,14 @@ struct Observed : SimulatedWorld {
     }
 };
 
-/// A protocol, and what it promises. Tests see the locks as PathLocks, so that they are compiled once.
+/// A protocol, and what it promises. Tests see the locks as PathLocks, so that they are compiled
+/// once.
 struct Protocol {
     std::string_view name;
     bool fifo, fifo_progress;
     std::unique_ptr<PathLock> (*make)();
 };
-/// Else it is printed byte by byte.
+/// Prints the name; otherwise gtest prints it byte by byte.
 void PrintTo(const Protocol& protocol, std::ostream* out) { *out << protocol.name; }
 
 template <class L>
@@ -74,7 +76,8 @@ std::string name_of(const ::testing::TestParamInfo<Protocol>& info) {
     return name;
 }
 
-/// A node where it usually lies, whose memory is somebody else's as soon as the lock is done with it.
+/// A node in its usual place, the stack. Its memory is used otherwise as soon as the lock is done
+/// with it.
 class Place {
 public:
     ~Place() {
@@ -118,7 +121,8 @@ struct Section {
     }
 };
 
-/// A thread that comes in every way there is. `timed`: one in how many acquisitions has a time limit.
+/// Runs a thread that comes on each path by each function. `timed`: one in how many acquisitions
+/// has a time limit.
 void come_and_go(Section& section, Simulation& simulation, int rounds, unsigned timed) {
     PathLock& lock = *section.lock;
     Place place;
@@ -140,7 +144,7 @@ void come_and_go(Section& section, Simulation& simulation, int rounds, unsigned 
         for (unsigned i = simulation.random(4); i > 0; --i) SimulatedWorld::yield();
         place.check();
     }
-    // Some come no more: whoever waits then must not have relied on them.
+    // Some threads come no more: a thread that waits then must not have relied on them.
     if (simulation.random(2) == 0) return;
     Place another;
     PathLock::Node &me = place.fresh(), &other = another.fresh();
@@ -173,7 +177,7 @@ TEST_P(SimulatedLock, excludes) {
 }
 
 TEST_P(SimulatedLock, excludes_and_forgets_those_whose_time_is_over) {
-    EXPECT_EQ(crowd(GetParam(), 300, {}, 3, 1), "");  // all have a limit
+    EXPECT_EQ(crowd(GetParam(), 300, {}, 3, 1), "");  // all threads have a limit
     EXPECT_EQ(crowd(GetParam(), 300, {}, 5, 2), "");
 }
 
@@ -181,8 +185,8 @@ TEST_P(SimulatedLock, excludes_where_there_is_no_heavy_fence) {
     EXPECT_EQ(crowd(GetParam(), 50, {.heavy_fences = false, .fences_available = false}, 4, 3), "");
 }
 
-/// Threads come one after another while thread 0 holds the lock, each on its path; who got it in which
-/// order.
+/// Threads come one after another while thread 0 holds the lock, each on its path. It notes the
+/// order in which they get the lock.
 struct Procession {
     Section section;
     std::vector<std::pair<int, Path>> came, left;
@@ -193,7 +197,7 @@ struct Procession {
         came.emplace_back(0, path);
         for (std::size_t i = 1; i <= others; ++i) {
             while (Observed::waits[i] == 0) SimulatedWorld::yield();
-            SimulatedWorld::Fence::heavy();  // it has queued, and now everybody sees that
+            SimulatedWorld::Fence::heavy();  // it has queued, and now all threads see that
             came.emplace_back(static_cast<int>(i), path);
         }
         section.lock->unlock(me);

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// "hmcs": the hierarchical MCS lock of Chabbi, Fagan and Mellor-Crummey. Threads that are near each other
-/// queue with their group, the first of a group queues for it one level up, and the lock stays within a
-/// group as long as somebody waits there, up to a number of times (the passing threshold of its level).
+/// "hmcs": the hierarchical MCS lock of Chabbi, Fagan and Mellor-Crummey. Threads that are near
+/// each other queue with their group. The first of a group queues for it one level up. The lock
+/// stays within a group as long as a thread waits there. But it does so only a number of times (the
+/// passing threshold of its level).
 ///
-/// Hierarchy      data (platform/hierarchy.hpp); by default that of the machine. The outermost level, all
-///                processors, is an MCS lock, the root; where the hierarchy has no levels there is only this.
-/// Position       World::processor() when the thread comes. Were it to move meanwhile nothing is lost but
-///                nearness.
-/// Invariants     (1) the lock is held by a thread whose groups are all represented up to the root: at each
-///                    level its member, or its group's, is the first of the queue.
-///                (2) Group::member belongs to the first of the group's queue; who becomes the first gets it
-///                    with the store that says so (R3).
-/// Time limit     a thread in lock_for() does not join its group but queues at the root, where it can leave
-///                (mcs.hpp). It waits behind one representative of each group then. try_lock() goes there,
-///                too: the root is free exactly while the lock is.
+/// Hierarchy      data (platform/hierarchy.hpp); by default that of the machine. The outermost
+///                level, all processors, is an MCS lock, the root. If the hierarchy has no levels
+///                there is only this.
+/// Position       World::processor() when the thread comes. If the thread moves meanwhile, only
+///                nearness is lost.
+/// Invariants     (1) the lock is held by a thread whose groups are all represented up to the root.
+///                    At each level its member, or its group's, is the first of the queue.
+///                (2) Group::member belongs to the first member of the group's queue. A member that
+///                    becomes the first gets it with the store that says so (R3).
+/// Time limit     a thread in lock_for() does not join its group but queues at the root, where it
+///                can leave (mcs.hpp). It waits behind one representative of each group then.
+///                try_lock() goes there, too: the root is free exactly while the lock is.
 
 #include <cassert>
 #include <memory>
@@ -28,18 +30,18 @@ template <class World = Native>
 class Hmcs {
     using Root = Mcs<World>;
 
-    /// One that queues with a group.
+    /// A thread, or a group, that queues with a group.
     struct alignas(cache_line) Member {
         typename World::template Atom<Member*> next{nullptr};
-        /// What it waits for, or how often its group has had the lock since it got it from above.
+        /// `wait`, `go_up`, or how often its group has had the lock since it got it from above.
         typename World::template Atom<std::uint32_t> status{0};
     };
     struct alignas(cache_line) Group {
         typename World::template Atom<Member*> tail{nullptr};
         Group* parent = nullptr;  ///< nullptr: the root
         std::uint32_t threshold = 0;
-        Member member;             ///< with which this group queues with its parent
-        typename Root::Node root;  ///< or at the root
+        Member member;             ///< member as which this group queues with its parent
+        typename Root::Node root;  ///< node, if it queues at the root
     };
 
 public:
@@ -53,8 +55,8 @@ public:
     static constexpr std::uint32_t usual_threshold = 256;  ///< P2, section 5.1
 
     Hmcs() : Hmcs(World::hierarchy()) {}
-    /// `thresholds`: how often the groups of each level pass the lock on among themselves; the usual one where
-    /// there is none. At least 1.
+    /// `thresholds`: how often the groups of each level pass the lock on among themselves, at least
+    /// 1. A level without a threshold has the usual one.
     explicit Hmcs(const platform::Hierarchy& hierarchy,
                   const std::vector<std::uint32_t>& thresholds = {});
     Hmcs(const Hmcs&) = delete;
@@ -81,7 +83,8 @@ public:
         else
             leave(*me.group, me.member);
     }
-    /// Whoever waits with a group will have the lock, sooner or later.
+    /// Returns false for a member that waits with a group, since it will have the lock, sooner or
+    /// later.
     bool nowaiters(const Node& me) const noexcept {
         const Member* member = &me.member;
         const typename Root::Node* root = &me.root;
@@ -95,7 +98,8 @@ public:
     }
 
 private:
-    // What status says. From 1 up to the threshold: how many of the group have had the lock, this one included.
+    // Values of status. From 1 up to the threshold: how many of the group have had the lock, this
+    // one included.
     static constexpr std::uint32_t first_of_group = 1;
     static constexpr std::uint32_t go_up =
         ~0U - 1;  ///< the group has to get the lock from above again
@@ -106,7 +110,7 @@ private:
         return processor < innermost_.size() ? innermost_[processor] : fallback_;
     }
 
-    /// Queues with the group; the first gets the lock from above.
+    /// Queues with the group. The first member gets the lock from above.
     void enter(Group& group, Member& me) noexcept {
         me.next.store(nullptr, relaxed);  // both are private until R1 and R2 publish them
         me.status.store(wait, relaxed);
@@ -143,7 +147,7 @@ private:
         hand_on_group(group, me);
     }
 
-    /// The lock has gone; the next of the group represents it now.
+    /// Lets the next of the group represent it, after the lock has gone.
     void hand_on_group(Group& group, Member& me) noexcept {
         Member* next = me.next.load(acquire);  // A2
         if (next == nullptr) {
@@ -158,8 +162,8 @@ private:
 
     Root root_;
     std::unique_ptr<Group[]> groups_;
-    std::vector<Group*> innermost_;  ///< of each processor
-    Group* fallback_ = nullptr;      ///< of processors that the hierarchy does not know
+    std::vector<Group*> innermost_;  ///< innermost group of each processor
+    Group* fallback_ = nullptr;      ///< group of processors that the hierarchy does not know
 };
 
 template <class World>

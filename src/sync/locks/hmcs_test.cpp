@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What only a hierarchical lock promises: nearness, up to a threshold.
+/// A promise that only a hierarchical lock makes: nearness, up to a threshold.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ using heddle::sync::locks::Hmcs;
 using heddle::testing::SimulatedWorld;
 using heddle::testing::Simulation;
 
-/// How often the others got the lock while a thread was known to queue: it pauses only after that.
+/// Counts how often the others got the lock while a thread was known to queue: it pauses only after
+/// that.
 struct Counting : SimulatedWorld {
     static inline std::array<std::uint32_t, 16> when_queued{};
     static inline std::uint32_t passed = 0;
@@ -38,9 +39,10 @@ struct Counting : SimulatedWorld {
 using Lock = Hmcs<Counting>;
 using Groups = std::vector<unsigned>;
 
-/// `threads` threads pass the lock again and again. The last one is alone in its groups, so that it queues at the
-/// root: how many it let pass since then, at most. (Who queues behind others of a group is not represented there
-/// while the lock leaves the group.) And the longest run within an innermost group.
+/// `threads` threads pass the lock again and again. The last one is alone in its groups, so that it
+/// queues at the root. The outcome says how many it let pass since then, at most. (A thread that
+/// queues behind others of a group is not represented there while the lock leaves the group.) It
+/// also has the longest run within an innermost group.
 struct Outcome {
     std::string finding;
     std::uint32_t most_let_pass = 0;
@@ -81,7 +83,8 @@ Outcome compete(const heddle::platform::Hierarchy& hierarchy,
 }
 
 TEST(Hmcs, lets_a_group_pass_as_often_as_its_threshold_says_while_another_waits) {
-    // Two of one group and one of another, which waits for one turn of the group at most, begun or not.
+    // Two of one group and one of another. The latter waits for one turn of the group at most,
+    // begun or not.
     const Outcome outcome = compete({{Groups{0, 0, 1}}}, {4}, 3);
     EXPECT_EQ(outcome.finding, "");
     EXPECT_EQ(outcome.most_let_pass, 4U);
@@ -95,7 +98,8 @@ TEST(Hmcs, with_a_threshold_of_one_is_as_fair_as_the_queue_at_the_root) {
 }
 
 TEST(Hmcs, multiplies_the_thresholds_of_its_levels) {
-    // Innermost groups {0, 1}, {2, 3} in one outer group, and thread 4 alone: 2 turns of 3 passes each.
+    // Innermost groups {0, 1}, {2, 3} in one outer group, and thread 4 alone: 2 turns of 3 passes
+    // each.
     const Outcome outcome = compete({{Groups{0, 0, 1, 1, 2}, Groups{0, 0, 0, 0, 1}}}, {3, 2}, 5);
     EXPECT_EQ(outcome.finding, "");
     EXPECT_EQ(outcome.most_let_pass, 2U * 3U);
@@ -147,10 +151,11 @@ struct Noting : SimulatedWorld {
     }
 };
 
-/// Eight threads, two in each innermost group and four in each outer one, take the lock once, and queue in the
-/// order of their numbers while thread 0 holds it. So thread 1 waits within its group, thread 2 with its group,
-/// thread 4 at the root, and the others behind them at each level. Nobody lets go before all others have come to
-/// rest in their queues: the order in which they get the lock is the protocol's alone.
+/// Eight threads, two in each innermost group and four in each outer one, take the lock once. They
+/// queue in the order of their numbers while thread 0 holds it. So thread 1 waits within its group,
+/// thread 2 with its group, thread 4 at the root. The others wait behind them at each level. No
+/// thread lets go before all others have come to rest in their queues. So the order in which they
+/// get the lock is the protocol's alone.
 class Parade {
 public:
     explicit Parade(std::vector<std::uint32_t> thresholds)
@@ -180,10 +185,11 @@ private:
             arrived_ = number;
             while (Noting::pauses[number] == 0)
                 SimulatedWorld::yield();     // it pauses after it has queued
-            SimulatedWorld::Fence::heavy();  // and now everybody sees that
+            SimulatedWorld::Fence::heavy();  // and now all threads see that
         }
     }
-    /// Until whoever had the lock before has told the others, and they have gone where that sends them.
+    /// Waits until the thread that had the lock has told the others, and they have gone where that
+    /// sends them.
     void let_all_rest() {
         while (gone_ + 1 != order_.size()) SimulatedWorld::yield();
         SimulatedWorld::Fence::heavy();
@@ -209,7 +215,8 @@ TEST(Hmcs, hands_on_at_each_level_as_its_threshold_says_to_whoever_waits_there) 
          {0, 1, 2, 3, 4, 5, 6,
           7}},  // a group passes to its second, an outer group to its second group
         {{2, 1}, {0, 1, 4, 5, 2, 3, 6, 7}},  // after every group the lock goes to the root
-        {{1, 2}, {0, 2, 4, 6, 1, 3, 5, 7}},  // whoever is left in a group goes up with it again
+        {{1, 2}, {0, 2, 4, 6, 1, 3, 5, 7}},  // a thread that is left in a group goes up with it
+                                             // again
         {{1, 1},
          {0, 4, 2, 6, 1, 5, 3, 7}},  // every passage climbs to the root, and calls those behind up
     };

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The lock protocols of P2 ("Lock Contention Management in Multithreaded MPI", section 2.3) behind one
-/// concept. They are for the laboratory: what the library uses by default is in sync/.
+/// The lock protocols of P2 ("Lock Contention Management in Multithreaded MPI", section 2.3) behind
+/// one concept. They are for the laboratory: the default locks of the library are in sync/.
 ///
-/// Node           what a thread brings to queue with. It lives in the guard, on the caller's stack, from
-///                before lock() until after unlock(), and serves one lock at a time.
+/// Node           a thread's place in a queue. It lives in the guard, on the caller's stack, from
+///                before lock() until after unlock(). It serves one lock at a time.
 /// lock()         returns with the lock held.
 /// try_lock()     never waits; may fail although the lock is free.
-/// lock_for()     gives up after `limit` (zero or less: one try). Then the lock is as if the thread had
-///                never come, and the node is free again: nothing refers to it. It may take longer than
-///                `limit` by what neighbours in a queue need for an answer, or by a late wake-up.
+/// lock_for()     gives up after `limit` (zero or less: one try). Then the lock is as if the thread
+///                had never come, and the node is free again: nothing refers to it. It may take
+///                longer than `limit`: neighbours in a queue need time for an answer, or a wake-up
+///                comes late.
 /// unlock()       by the thread that locked, with the node that it locked with.
-/// nowaiters()    (figure 5, line 21) asked by the holder. `false` only if another thread is in lock(),
-///                and so will have the lock later whatever happens; `true` may be wrong. A thread in
-///                lock_for() does not count, because it may leave.
+/// nowaiters()    (figure 5, line 21) called by the holder. It returns `false` only if another
+///                thread is in lock(), and so will have the lock later whatever happens. `true` may
+///                be wrong. A thread in lock_for() does not count, because it may leave.
 /// Thread safety  all of them from any thread.
 /// Waiting        by spinning as in the paper (waiting.hpp); the mutex sleeps.
-/// Nothing is recursive. What a holder wrote is seen by the next one.
+/// No lock is recursive. The next holder sees what a holder wrote.
 
 #include <chrono>
 #include <concepts>
@@ -39,7 +40,7 @@ concept Lock = std::default_initializable<L> && !std::movable<L> &&
         { lock.unlock(me) } noexcept -> std::same_as<void>;
     };
 
-/// What a two-level priority lock can be made of.
+/// A lock of which a two-level priority lock can be made.
 template <class L>
 concept ClassLock = Lock<L> && requires(const L lock, const typename L::Node me) {
     { lock.nowaiters(me) } noexcept -> std::same_as<bool>;
@@ -58,7 +59,7 @@ concept PriorityLock =
         { L::fifo_progress } -> std::convertible_to<bool>;  // fifo, for the progress path
     };
 
-// For any lock: one without priorities does not mind the path.
+// For any lock: one without priorities ignores the path.
 
 template <Lock L>
 void lock_on(L& lock, Path path, typename L::Node& me) noexcept {

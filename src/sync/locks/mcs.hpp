@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// "mcs": the queue lock of Mellor-Crummey and Scott. Threads queue in the order they come, each waits on
-/// a line of its own, and the holder hands the lock to its successor.
+/// "mcs": the queue lock of Mellor-Crummey and Scott. Threads queue in the order they come. Each
+/// waits on a line of its own, and the holder hands the lock to its successor.
 ///
-/// Invariants     (1) tail_ is the last node of the queue, nullptr if the lock is free; the holder's node is
-///                    the first. tail_ never names a node that is not in the queue.
-///                (2) `next` of a node is nobody until its successor has linked itself, and again while a
-///                    successor with a time limit is leaving. It is nobody for ever only in the last node.
+/// Invariants     (1) tail_ is the last node of the queue, nullptr if the lock is free; the
+///                    holder's node is the first. tail_ never names a node that is not in the
+///                    queue.
+///                (2) `next` of a node is 0 until its successor has linked itself. It is 0 again
+///                    while a successor with a time limit is leaving. It is 0 for ever only in the
+///                    last node.
 ///
-/// Time limit     A thread in lock_for() queues like any other; when its time is over it takes its node out
-/// of the middle of the queue. The difficulty is that nodes lie on stacks: none of its neighbours may
-/// touch the node afterwards, nor may it touch theirs once they have gone. Two words settle that:
-///   - the link, `ahead.next`, is marked as one to a node that may leave. Whoever changes the marked
-///     link by compare-exchange owns it: the node itself (to nobody: it is leaving), or the node ahead (to
-///     taken: it hands the lock over, or leaves itself).
-///   - the node's `ahead`, which has a bit that locks it. The node keeps it locked while it touches the
-///     node ahead; the node ahead locks it before it lets go of this one, and waits until it can.
-/// A node leaves from the front to the back: first it takes itself off the node ahead, which from then on
-/// waits as for a successor that is about to link itself; then it ties the node behind, or tail_, to the
-/// node ahead. Waiting therefore always points towards the tail, and ends there. Each wait is for a few
-/// steps of another thread that is running through this code, never for one that waits for the lock.
-/// Threads in lock() take no part in this and pay for none of it, except that unlock() looks at the mark.
+/// Time limit     a thread in lock_for() queues like any other. When its time is over it takes its
+///                node out of the middle of the queue. The difficulty is that nodes lie on stacks.
+///                No neighbour may touch the node afterwards, nor may its thread touch theirs once
+///                they have gone. Two words settle that:
+///                - the link, `ahead.next`, is marked as one to a node that may leave. The node
+///                  that changes the marked link by compare-exchange owns it. That is the node
+///                  itself (it sets 0: it is leaving), or the node ahead. The latter sets `taken`:
+///                  it hands the lock over, or leaves itself.
+///                - the node's `ahead`, which has a bit that locks it. The node keeps it locked
+///                  while it touches the node ahead. The node ahead locks it before it lets go of
+///                  this one, and waits until it can.
+/// Leaving        goes from the front to the back. First the node takes itself off the node ahead.
+///                From then on that waits as for a successor that is about to link itself. Then the
+///                node ties the node behind, or tail_, to the node ahead. Waiting therefore always
+///                points towards the tail, and ends there. Each wait is for a few steps of another
+///                thread in this code. That thread never waits for the lock.
+/// Cost           threads in lock() take no part in this. They pay for none of it, except that
+///                unlock() looks at the mark.
 
 #include <cstdint>
 
@@ -37,7 +44,7 @@ class Mcs {
 public:
     struct alignas(cache_line) Node {
         typename World::template Atom<Word> next{nobody};
-        typename World::template Atom<Word> ahead{nobody};  ///< of a node in lock_for() only
+        typename World::template Atom<Word> ahead{nobody};  ///< used by a node in lock_for() only
         typename World::template Atom<std::uint32_t> waiting{0};
     };
     static constexpr std::string_view name = "mcs";
@@ -50,7 +57,8 @@ public:
     void lock(Node& me) noexcept {
         me.next.store(nobody, relaxed);  // both are private until R1 and R2 publish them
         me.waiting.store(1, relaxed);
-        // R1 publishes the stores above; A1 pairs with R4, a release that found nobody, and with R1 and R6.
+        // R1 publishes the stores above; A1 pairs with R4, a release that found no successor, and
+        // with R1 and R6.
         Node* const ahead = tail_.exchange(&me, acq_rel);
         if (ahead == nullptr) return;
         ahead->next.store(word(me), release);  // R2: pairs with A2
@@ -98,12 +106,12 @@ private:
     static constexpr Word nobody = 0;
     static constexpr Word may_leave = 1;      ///< the mark, in `next`
     static constexpr Word taken = may_leave;  ///< a marked link without a node
-    static constexpr Word locked = 1;         ///< in `ahead`
+    static constexpr Word locked = 1;         ///< lock bit, in `ahead`
 
     static Word word(Node& node) noexcept { return reinterpret_cast<Word>(&node); }
     static Node& node(Word word) noexcept { return *reinterpret_cast<Node*>(word & ~Word{1}); }
 
-    /// Nobody has linked itself yet, or somebody who may leave has.
+    /// Unlocks if no successor has linked itself yet, or only one that may leave.
     [[gnu::noinline]] void unlock_slowly(Node& me) noexcept {
         for (Waiting<World> waiting;; waiting.pause()) {
             const Word next = me.next.load(acquire);  // A2, A6
@@ -116,8 +124,8 @@ private:
         }
     }
 
-    /// Takes a node out whose time is over. False: not now, because the lock is being handed to it, or the
-    /// node ahead is leaving.
+    /// Takes a node out whose time is over. Returns false if that cannot be now: the lock is being
+    /// handed to it, or the node ahead is leaving.
     [[gnu::noinline]] bool leave(Node& me) noexcept {
         Word before = me.ahead.load(relaxed);  // the next line orders it
         // A5: pairs with R5. From here to the unlocking below the node ahead does not go away.
@@ -131,13 +139,13 @@ private:
             me.ahead.store(before, release);  // R5: pairs with A5 in take()
             return false;
         }
-        // Nobody refers to this node from the front any more; the node ahead waits for a successor.
+        // No link leads to this node from the front any more; the node ahead waits for a successor.
         for (Waiting<World> waiting;; waiting.pause()) {
             const Word next = me.next.load(acquire);  // A2, A6
             if (next == nobody) {
                 if (make_last(me, &ahead)) return true;
             } else if ((next & may_leave) == 0) {
-                ahead.next.store(next, release);  // R2, on behalf of the one behind
+                ahead.next.store(next, release);  // R2, on behalf of the node behind
                 return true;
             } else if (take(me, next)) {
                 ahead.next.store(next, release);  // R2; the node ahead may be gone now
@@ -147,21 +155,22 @@ private:
         }
     }
 
-    /// Ends the queue before `me` if it is the last. R4, R6: the accesses to nodes that came before are over.
+    /// Ends the queue before `me` if it is the last. R4, R6: earlier accesses to nodes are over.
     bool make_last(Node& me, Node* ahead) noexcept {
         Node* last = &me;
         return tail_.compare_exchange_strong(last, ahead, acq_rel);
     }
 
-    /// Takes the marked link to the node behind, which then neither leaves nor touches `me`. False: it is
-    /// leaving.
+    /// Takes the marked link to the node behind, which then neither leaves nor touches `me`.
+    /// Returns false if that node is leaving.
     bool take(Node& me, Word next) noexcept {
         if (!me.next.compare_exchange_strong(next, taken, acquire))
             return false;  // A6: pairs with R6
         Node& behind = node(next);
         for (Waiting<World> waiting;; waiting.pause()) {
             Word here = word(me);
-            // A5: pairs with R5, by which it says that it has failed to leave, or the one that has just left.
+            // A5: pairs with R5. The node behind stored it when it failed to leave, or a node that
+            // has just left did.
             if (behind.ahead.compare_exchange_strong(here, here | locked, acquire)) return true;
         }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// "mutex": the library's own mutex, for the Pthread mutex of P2: a test-and-set in user space, then
-/// sleep in the kernel; a running thread overtakes a woken one.
+/// "mutex": the library's own mutex, for the Pthread mutex of P2. It is a test-and-set in user
+/// space, then a sleep in the kernel; a running thread overtakes a woken one.
 ///
 /// Time limit     a futex wait with a limit.
-/// nowaiters()    from a count of the threads in lock(), which sync::Mutex itself does not need: there a
-///                thread with a time limit counts as a sleeper, too.
+/// nowaiters()    from a count of the threads in lock(), which sync::Mutex itself does not need.
+///                There a thread with a time limit counts as a sleeper, too.
 
 #include "sync/locks/lock.hpp"
 #include "sync/mutex.hpp"
@@ -25,8 +25,8 @@ public:
 
     void lock(Node&) noexcept {
         if (mutex_.try_lock()) return;
-        // Both relaxed: a count above zero is a thread that is still to get the mutex, since it takes
-        // itself off only as the holder; holders see each other's changes.
+        // Both relaxed: a count above zero is a thread that is still to get the mutex. It takes
+        // itself off only as the holder, and holders see each other's changes.
         waiting_.fetch_add(1, relaxed);
         mutex_.lock();
         waiting_.fetch_sub(1, relaxed);

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// "p-X-Y": the two-level priority lock of P2, section 4.1, figure 5: X among threads on the main path, Y
-/// among those on the progress path, and a filter that holds the latter back while there are the former.
+/// "p-X-Y": the two-level priority lock of P2, section 4.1, figure 5. X is the lock among threads
+/// on the main path, Y that among those on the progress path. A filter holds the latter back while
+/// there are threads on the main path.
 ///
 /// The lines of the figure:
-///   4  high_p         high_         17 go_straight = 1        18-26 release()     unlock_high()
-///   5  go_straight    go_straight_  21 nowaiters_high_p()     28-31 acquire_l()   lock_low()
-///   6  filter         filter_       22 go_straight = 0        34-37 release_l()   unlock_low()
-///   7  lock_p         low_          23 ticket_release()
-/// Each line below that has one in the figure names it.
+///     4  high_p         high_         17 go_straight = 1        18-26 release()     unlock_high()
+///     5  go_straight    go_straight_  21 nowaiters_high_p()     28-31 acquire_l()   lock_low()
+///     6  filter         filter_       22 go_straight = 0        34-37 release_l()   unlock_low()
+///     7  lock_p         low_          23 ticket_release()
+/// A line below that is one of the figure names it.
 ///
-/// Invariants     (1) go_straight_ belongs to the holder of high_; it is set while the class of the main path
-///                    has the filter.
-///                (2) if high_ is free and go_straight_ is set, then a thread in lock() of high_ is still to
-///                    get it, and will look again whether anybody waits. Otherwise nobody would ever give
-///                    the filter back: this is why nowaiters() must not count threads that may leave.
+/// Invariants     (1) go_straight_ belongs to the holder of high_; it is set while the class of the
+///                    main path has the filter.
+///                (2) if high_ is free and go_straight_ is set, a thread in lock() of high_ is
+///                    still to get it. It will look again whether any thread waits. Otherwise no
+///                    thread would ever give the filter back. So nowaiters() must not count threads
+///                    that may leave.
 ///                (3) at most one thread of each class is at the filter.
-/// Preference     a thread on the main path waits for the holder and for at most one thread on the progress
-///                path, one that had its ticket of the filter before.
-/// Starvation     as in the figure: the progress path waits as long as main-path threads keep coming.
+/// Preference     a thread on the main path waits for the holder and for at most one thread on the
+///                progress path. The latter had its ticket of the filter before.
+/// Starvation     as in the figure: the progress path waits as long as main-path threads keep
+///                coming.
 /// Time limit     one limit over the steps. Nothing has changed if it ends between them, since
-///                go_straight_ was not set. At the filter a thread gives its ticket back (ticket.hpp).
+///                go_straight_ was not set. At the filter a thread gives its ticket back
+///                (ticket.hpp).
 
 #include <algorithm>
 #include <array>
@@ -52,8 +56,8 @@ private:
     }();
 
 public:
-    static constexpr std::string_view name{name_text.data(),
-                                           name_text.size() - 1};  // ends with a NUL as literals do
+    // Ends with a NUL as literals do.
+    static constexpr std::string_view name{name_text.data(), name_text.size() - 1};
     static constexpr bool fifo = High::fifo;  ///< within the class of the main path
     static constexpr bool fifo_progress = Low::fifo;
 
@@ -126,7 +130,7 @@ private:
         return false;
     }
 
-    /// What is left of a limit; does not ask for the time where there is none.
+    /// The rest of a limit; does not ask for the time if there is no limit.
     class Limit {
     public:
         explicit Limit(std::chrono::nanoseconds limit) noexcept : limit_(limit) {

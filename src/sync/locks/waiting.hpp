@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How a thread of these locks waits: it spins, and where threads outnumber cores it offers its core.
+/// How a thread of these locks waits: it spins, and if threads outnumber cores it offers its core.
 ///
-/// Whether they do is learned in every wait anew: after some pauses the core is offered once. If somebody
-/// took it, which shows in how long that was, it is offered at every look from then on.
+/// Each wait learns anew whether they do: after some pauses the core is offered once. The time
+/// until it comes back shows whether another thread took it. If so, it is offered at every look
+/// from then on.
 
 #include <chrono>
 

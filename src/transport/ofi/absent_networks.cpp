@@ -12,7 +12,7 @@
 
 #include "platform/refused_file.hpp"
 
-// The libraries themselves (absent/), so that whoever has this one has them.
+// The libraries themselves (absent/), so that a process with this library has them.
 asm(R"(
     .pushsection .rodata
     heddle_absent_psm: .incbin ")" HEDDLE_ABSENT_PSM R"("
@@ -38,9 +38,10 @@ public:
     Image(const Image&) = delete;
     Image& operator=(const Image&) = delete;
 
-    /// nullptr: the kernel, or the loader, wants none that is in no file.
+    /// Returns nullptr if the kernel, or the loader, wants none that is in no file.
     void* open() const noexcept {
-        // The loader takes what was opened by the same words before for the same: nobody else writes this path so.
+        // The loader takes a path that was opened before by the same words for the same library. No
+        // other code writes this path so.
         const std::string path = "/proc/self/./fd/" + std::to_string(descriptor_);
         return whole_ ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
     }
@@ -80,7 +81,7 @@ int look_for(dl_phdr_info* object, std::size_t, void* data) noexcept {
     return 1;
 }
 
-/// Whether there is an entry of which the name begins so.
+/// Returns whether there is an entry of which the name begins so.
 bool has_entry(const char* folder, std::string_view beginning) noexcept {
     std::error_code problem;
     for (std::filesystem::directory_iterator at(folder, problem), end; !problem && at != end;

@@ -10,7 +10,7 @@
 namespace heddle::transport::ofi {
 namespace {
 
-/// Where the library comes from that has this name in the process; empty: there is none.
+/// Returns the file of the library that has this name in the process; empty if there is none.
 std::string path_of(const char* name) {
     void* const handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr) return {};

@@ -12,14 +12,15 @@
 namespace heddle::transport::ofi {
 namespace {
 
-/// The best first. Those that are not here carry no messages between hosts, or emulate what one of these does. `net` is
-/// what became `tcp` after version 1.17, whose other provider for TCP takes 50 ms for each lane.
+/// The best first. Providers that are not here carry no messages between hosts, or emulate what one
+/// of these does. `net` became `tcp` after version 1.17, whose other provider for TCP takes 50 ms
+/// for each lane.
 constexpr std::array<std::string_view, 7> preference{"cxi", "efa", "verbs;ofi_rxm", "psm3",
                                                      "tcp", "net", "tcp;ofi_rxm"};
-/// Taken if asked for by name.
+/// Providers that are taken if asked for by name.
 constexpr std::array<std::string_view, 5> others{"opx", "psm2", "ucx", "sockets", "shm"};
 
-/// How far back it stands; as many as there are: it is not in the list.
+/// Returns the place of the name in the list; the size of the list if it is not there.
 template <std::size_t count>
 std::size_t rank_in(const std::array<std::string_view, count>& list, std::string_view name) {
     return static_cast<std::size_t>(std::find(list.begin(), list.end(), name) - list.begin());
@@ -28,7 +29,7 @@ std::size_t rank_in(const std::array<std::string_view, count>& list, std::string
 std::string provider_of(const fi_info& info) { return info.fabric_attr->prov_name; }
 std::string interface_of(const fi_info& info) { return info.domain_attr->name; }
 
-/// What a lane asks of any provider.
+/// Returns what a lane asks of any provider.
 Info hints(std::uint64_t capabilities) {
     Info asked(library().dupinfo(nullptr));
     if (asked == nullptr) throw std::bad_alloc();
@@ -46,7 +47,7 @@ Info hints(std::uint64_t capabilities) {
     return asked;
 }
 
-/// All that can do this; nullptr: nothing can.
+/// Returns all providers that can do this, or nullptr if there is none.
 Info ask(fi_info& asked) {
     fi_info* found = nullptr;
     if (library().getinfo(interface_version, nullptr, nullptr, 0, &asked, &found) != 0)
@@ -54,7 +55,7 @@ Info ask(fi_info& asked) {
     return Info(found);
 }
 
-/// The interface through which packets go that know no better; empty: there is none.
+/// Returns the interface of packets without another route; empty if there is none.
 std::string default_interface() {
     std::ifstream routes("/proc/net/route");
     std::string line;
@@ -66,7 +67,7 @@ std::string default_interface() {
     return {};
 }
 
-/// How far back an interface stands.
+/// Returns how far back an interface stands.
 int distance_of(const fi_info& info) {
     static const std::string by_default = default_interface();
     const std::string name = interface_of(info);
@@ -74,7 +75,8 @@ int distance_of(const fi_info& info) {
     const bool inner =
         name.starts_with("docker") || name.starts_with("virbr") || name.starts_with("br-");
     int distance = local ? 6 : inner ? 4 : name == by_default ? 0 : 2;
-    // Addresses of version 4 are what people expect, and those of a link are useless without its name.
+    // Addresses of version 4 are what people expect, and those of a link are useless without its
+    // name.
     if (info.addr_format == FI_SOCKADDR_IN6) ++distance;
     return distance;
 }
@@ -90,7 +92,7 @@ Offer offer_of(const fi_info& info) {
             in_figures(info.src_addr, info.src_addrlen, false)};
 }
 
-/// Descriptors of what may be chosen, the best first. They live as long as `all`.
+/// Returns descriptors of the providers to choose from, the best first. They live as long as `all`.
 std::vector<const fi_info*> candidates(const Info& all, bool with_others) {
     std::vector<const fi_info*> found;
     for (const fi_info* info = all.get(); info != nullptr; info = info->next) {
@@ -107,7 +109,7 @@ std::vector<const fi_info*> candidates(const Info& all, bool with_others) {
     return found;
 }
 
-/// Under way at a time. Providers take memory for as many, some of them 16 KiB each.
+/// Operations under way at a time. Providers take memory for as many, some of them 16 KiB each.
 constexpr std::size_t most_operations = 128;
 
 bool is_asked(const std::string& wanted) { return !wanted.empty() && wanted != "auto"; }
@@ -147,7 +149,7 @@ std::string reason_for(const Wanted& wanted, const std::string& provider) {
     return without.empty() ? "the best there is" : "the best that is here; there is no " + without;
 }
 
-/// The same provider and interface, with as much as it can do of what makes a lane faster.
+/// Returns the same provider and interface, with as much as it can do of what makes a lane faster.
 Info with_all_it_can(const fi_info& chosen) {
     constexpr std::uint64_t basic = FI_MSG | FI_SEND | FI_RECV;
     constexpr std::uint64_t reading = FI_RMA | FI_READ | FI_REMOTE_READ;

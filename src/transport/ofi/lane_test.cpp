@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Lanes over libfabric and the loopback interface, with each of its providers for TCP that is here.
+/// Lanes over libfabric and the loopback interface, with each of its providers for TCP that is
+/// here.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,7 +16,8 @@
 #include "transport/business_card.hpp"
 #include "transport/ofi/wire.hpp"
 
-/// LeakSanitizer asks. Version 1.17's net keeps a little of each connection when its endpoint is closed.
+/// LeakSanitizer asks for this. Version 1.17's net keeps a little of each connection when its
+/// endpoint is closed.
 extern "C" [[gnu::visibility("default")]] const char* __lsan_default_suppressions() {
     return "leak:libfabric.so\n";
 }
@@ -35,7 +37,7 @@ struct Tcp {
     static constexpr const char* name = "tcp";
 };
 
-/// The provider at the loopback interface; nullptr: it is not here.
+/// Returns the provider at the loopback interface, or nullptr if it is not here.
 const Choice* choice_of(const std::string& provider) {
     static auto& all = *new std::map<std::string, std::unique_ptr<Choice>>;
     const auto [at, added] = all.try_emplace(provider);
@@ -55,7 +57,7 @@ struct OfiJob {
         return std::make_unique<Lane>(identity, patience, *choice_of(P::name),
                                       transport::ofi::Sleeps::yes);
     }
-    /// A port of this machine that was free just now.
+    /// Returns a port of this machine that was free just now.
     std::string nowhere() {
         std::string address = lane(member(0, 1, 1), {})->address();
         return address;
@@ -89,14 +91,14 @@ public:
     OtherProcess(const OtherProcess&) = delete;
     OtherProcess& operator=(const OtherProcess&) = delete;
 
-    /// Its card, in exchange for that of this process.
+    /// Returns its card, in exchange for that of this process.
     transport::BusinessCard meet(const transport::BusinessCard& own) {
         const std::string bytes = transport::to_bytes(own);
         EXPECT_EQ(::write(sockets_[0], bytes.data(), bytes.size()),
                   static_cast<ssize_t>(bytes.size()));
         return transport::read_card(received(sockets_[0]), own);
     }
-    /// It answers nothing from now on.
+    /// Stops it: it answers nothing from now on.
     void stop() {
         int status = 0;
         ::kill(child_, SIGSTOP);
@@ -145,7 +147,7 @@ TYPED_TEST(TwoProcesses, talk_and_the_death_of_one_is_told_with_its_place) {
     }
     EXPECT_EQ(heard.wrong, 0U);
     EXPECT_TRUE(heard.gone.empty());
-    // Nothing is under way when it dies: only whoever watches finds out.
+    // Nothing is under way when it dies: only a lane that watches finds out.
     lane.watch(1, true);
     other.kill();
     while (heard.gone.empty()) sleep_and_poll(lane, heard);
@@ -165,8 +167,7 @@ TYPED_TEST(TwoProcesses, the_death_of_one_that_owes_an_answer_is_told_too) {
     while (post_numbered(lane, 1, 0, 8) == Post::retry) lane.poll(heard);
     while (heard.messages < 1) lane.poll(heard);
     other.stop();
-    while (post_numbered(lane, 1, 1, 8) == Post::retry)
-        lane.poll(heard);  // what it owes an answer to
+    while (post_numbered(lane, 1, 1, 8) == Post::retry) lane.poll(heard);  // its answers to calls
     EXPECT_FALSE(lane.drain());
     while (lane.owes()) lane.poll(heard);
     other.kill();

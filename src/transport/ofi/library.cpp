@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* file = "libfabric.so.1";
 
-/// A libfabric of another version may ask more of those networks than is known here.
+/// Opens libfabric. One of another version may ask more of those networks than is known here.
 void* open_file(bool has_devices) {
     std::optional<AbsentNetworks> absent;
     if (!has_devices) absent.emplace();
@@ -54,8 +54,8 @@ Library load() {
 const Library& library() {
     static const Library& loaded = *[] {
         auto* const made = new Library;
-        // A thread of its own: what is linked to libfabric may change the cores of the thread that loads it, and
-        // initialize_without_rdma() takes something from it.
+        // A thread of its own. A library that is linked to libfabric may change the cores of the
+        // thread that loads it. And initialize_without_rdma() takes something from it.
         std::thread([made] { *made = load(); }).join();
         return made;
     }();

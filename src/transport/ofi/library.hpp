@@ -2,11 +2,13 @@
 #pragma once
 /// libfabric, loaded when a network is first asked for.
 ///
-/// Its headers are those of the build; most of its functions are called through tables of the objects that it makes, and
-/// need no symbol. The few others are looked for in the versions that the headers describe.
+/// Its headers are those of the build. Most of its functions are called through tables of the
+/// objects that it makes, and need no symbol. The few others are looked up in the versions that the
+/// headers describe.
 ///
-/// Loading        takes some milliseconds; where there are devices of RDMA up to 0.3 s, with some builds of libfabric
-///                (absent_networks.hpp). Who knows that it will be needed calls library() ahead, in another thread.
+/// Loading        takes some milliseconds. If there are devices of RDMA, it takes up to 0.3 s with
+///                some builds of libfabric (absent_networks.hpp). Code that knows that it will be
+///                needed calls library() ahead, in another thread.
 /// Thread safety  any thread.
 
 #include <rdma/fabric.h>
@@ -30,10 +32,10 @@ struct Library {
     decltype(&fi_strerror) strerror = nullptr;
     decltype(&fi_version) version = nullptr;
 
-    std::string missing;  ///< why it cannot be used; empty: it can
+    std::string missing;  ///< why it cannot be used; empty if it can
 };
 
-/// Never unloaded: it has threads.
+/// Returns libfabric. It is never unloaded: it has threads.
 const Library& library();
 
 /// A descriptor of providers.

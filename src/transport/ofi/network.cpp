@@ -18,7 +18,7 @@ std::string describe_network(const tool::Settings& settings) try {
 }
 
 void prepare() noexcept try { (void)ofi::offers(); } catch (const std::exception&) {
-    // Whoever opens a lane hears of it.
+    // The caller that opens a lane hears of it.
 }
 
 OpenLane open_lane(const tool::Settings& settings, Identity identity) {

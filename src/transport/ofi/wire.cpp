@@ -18,12 +18,13 @@ constexpr std::size_t short_batch = std::size_t{16} << 10;
 constexpr std::size_t long_batch = (std::size_t{64} << 10) + 256;  ///< a message of 64 KiB
 constexpr std::size_t receive_buffers = 32;
 
-/// Whether a receiver is asked before more than a short batch is sent to it.
+/// Returns whether the provider asks a receiver before it sends more than a short batch to it.
 bool asks_before_long_ones(const fi_info& info) {
     return std::string_view(info.fabric_attr->prov_name).find("ofi_rxm") != std::string_view::npos;
 }
 
-/// Of a set of descriptors (epoll) the one that is a set itself: that of the sockets. The set, if there is none.
+/// Returns, of a set of descriptors (epoll), the one that is a set itself: that of the sockets.
+/// Returns `set` if there is none.
 int of_sockets(int set) {
     std::ifstream members("/proc/self/fdinfo/" + std::to_string(set));
     for (std::string word; members >> word;) {
@@ -58,7 +59,7 @@ Wire::Wire(const Choice& choice, Sleeps sleeps) : info_(library().dupinfo(choice
     post_receives();
 }
 
-/// The endpoint goes first: what is under way refers to everything else.
+/// Destroys the endpoint first: operations under way refer to everything else.
 Wire::~Wire() { endpoint_.reset(); }
 
 void Wire::open_endpoint(Sleeps sleeps) {
@@ -76,7 +77,8 @@ void Wire::open_endpoint(Sleeps sleeps) {
     check(fi_enable(endpoint), "fi_enable");
     if (sleeps == Sleeps::no) return;
     check(fi_control(&completions->fid, FI_GETWAIT, &descriptor_), "fi_control");
-    // Of version 1.17, whose fi_trywait() leaves a signal in the descriptor, which is readable for ever then.
+    // This is for version 1.17. Its fi_trywait() leaves a signal in the descriptor, which is
+    // readable for ever then.
     if (std::string_view(info_->fabric_attr->prov_name) == "net")
         descriptor_ = of_sockets(descriptor_);
 }
@@ -90,7 +92,7 @@ void Wire::post_receives() {
     }
 }
 
-/// Later, if the provider does not take it now.
+/// Posts the buffer, or does so later if the provider does not take it now.
 void Wire::post_receive(ReceiveBuffer& buffer) noexcept {
     void* const descriptor = descriptor_of(buffer.bytes.get(), batch_bytes_, FI_RECV);
     if (fi_recv(endpoint_.get(), buffer.bytes.get(), batch_bytes_, descriptor, FI_ADDR_UNSPEC,
@@ -148,7 +150,7 @@ std::size_t Wire::events(std::span<WireEvent> events) noexcept {
     return understood;
 }
 
-/// False: it is nothing to tell.
+/// Returns false if the lane need not know of it.
 bool Wire::understand(const fi_cq_data_entry& entry, WireEvent& event) noexcept {
     auto* const operation = static_cast<Operation*>(entry.op_context);
     if (operation == nullptr) return false;
@@ -185,7 +187,7 @@ void Wire::remember(const fi_cq_err_entry& entry) noexcept try {
     last_error_ = library().strerror(entry.err);
     if (detail != nullptr && last_error_ != detail) last_error_ += std::string(" (") + detail + ")";
 } catch (const std::bad_alloc&) {
-    // It is only told.
+    // Only the report of it is lost.
 }
 
 void Wire::release(Operation& operation) noexcept {
@@ -209,7 +211,7 @@ bool Wire::may_sleep() noexcept {
 
 Owned<fid_mr> Wire::register_memory(const void* begin, std::size_t bytes, std::uint64_t access) {
     fid_mr* made = nullptr;
-    std::uint64_t key = 0;  // whoever guesses it could read the memory
+    std::uint64_t key = 0;  // a process that guesses it could read the memory
     platform::random_bytes(&key, std::min(sizeof key, info_->domain_attr->mr_key_size));
     check(fi_mr_reg(domain_.get(), begin, bytes, access, 0, key, 0, &made, nullptr), "fi_mr_reg");
     Owned<fid_mr> registration(made);
@@ -220,7 +222,7 @@ Owned<fid_mr> Wire::register_memory(const void* begin, std::size_t bytes, std::u
     return registration;
 }
 
-/// What names memory of ours in a call; registers it where the provider wants that.
+/// Returns what names memory of ours in a call. Registers the memory if the provider wants that.
 void* Wire::descriptor_of(const void* begin, std::size_t bytes, std::uint64_t access) {
     if (!has_mode(FI_MR_LOCAL)) return nullptr;
     Owned<fid_mr>& registration = registered_[begin];

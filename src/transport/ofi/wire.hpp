@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A wire (transport/wire.hpp) over libfabric: a domain, an endpoint, a completion queue and an address vector of its own,
-/// so that wires of one process share no lock (FI_THREAD_DOMAIN).
+/// A wire (transport/wire.hpp) over libfabric. It has a domain, an endpoint, a completion queue and
+/// an address vector of its own. So wires of one process share no lock (FI_THREAD_DOMAIN).
 ///
-/// Receives       one buffer for each batch. It is the provider's until the event that says what came in it, and is posted
-///                again when that was released. Buffers for several messages (FI_MULTI_RECV) are not asked for: `net` of
-///                version 1.17 says that it has done with one while messages of other connections still come into it.
-/// Keys           of memory that others may read are 64 random bits, where the provider leaves the choice.
-/// Sleeping       a wire that may sleep has a completion queue with a descriptor, which is slower to poll.
+/// Receives       one buffer for each batch. It is the provider's until the event that says what
+///                came in it. When that was released, the buffer is posted again. The wire does not
+///                ask for buffers for several messages (FI_MULTI_RECV). `net` of version 1.17 says
+///                that it has done with one while messages of other connections still come into it.
+/// Keys           of memory that others may read are 64 random bits, if the provider leaves the
+///                choice.
+/// Sleeping       a wire that may sleep has a completion queue with a descriptor, which is slower
+///                to poll.
 
 #include <map>
 #include <memory>
@@ -96,7 +99,8 @@ private:
     Owned<fid_domain> domain_;
     Owned<fid_av> addresses_;
     Owned<fid_cq> completions_;
-    std::map<const void*, Owned<fid_mr>> registered_;  ///< memory of our own, where that is needed
+    std::map<const void*, Owned<fid_mr>> registered_;  ///< our own memory, if that needs
+                                                       ///< registration
     Owned<fid_ep> endpoint_;
     std::vector<std::unique_ptr<ReceiveBuffer>> receives_;
     std::vector<ReceiveBuffer*> unposted_;

@@ -27,7 +27,7 @@ bool is_of_this_user(int socket) noexcept {
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
 }
 
-/// Whether it says of one connection that it has gone, and nothing of the next one.
+/// Returns whether the error says of one connection that it has gone, and nothing of the next one.
 bool is_of_one_connection(int error) noexcept {
     return error == ECONNABORTED || error == EINTR || error == EPROTO || error == EPERM;
 }
@@ -83,7 +83,7 @@ void Acceptor::listen_here(Address& own) {
     listen_at(here_, abstract_endpoint(own.name));
 }
 
-/// One socket for both versions of the protocol, where the kernel has the newer one.
+/// Listens at one socket for both versions of the protocol, if the kernel has the newer one.
 void Acceptor::listen_to_others(Address& own, const std::string& interface) {
     secret_ = own.secret;
     if (internet_addresses(interface, 0).empty()) return;
@@ -100,7 +100,7 @@ void Acceptor::accept_all(Listener& listener) noexcept {
     for (int accepted = 0; accepted < accepts_at_once && accept_one(listener); ++accepted) {}
 }
 
-/// Returns false if there is nobody, or nobody else is let in for now.
+/// Returns false if no connection waits, or no other is let in for now.
 bool Acceptor::accept_one(Listener& listener) noexcept {
     if (deaf_) return false;
     if (unknown_ >= most_unknown) {
@@ -184,7 +184,8 @@ void Acceptor::end(Incoming& connection, int error) noexcept {
     if (!connection.listed && connection.has_batch()) list(connection);
 }
 
-/// What is in its ring is still taken, and what was handed out stays readable.
+/// Ends a connection that is over. The batches in its ring are taken before that, and what was
+/// handed out stays readable.
 void Acceptor::end_if_over(Incoming& connection) noexcept {
     if (connection.ended && !connection.has_ring_in_use()) destroy(connection);
 }
@@ -205,7 +206,7 @@ void Acceptor::list(Incoming& connection) noexcept {
     last_ = &connection;
 }
 
-/// One of each connection in turn.
+/// Takes one batch of each connection in turn.
 bool Acceptor::take(WireEvent& event) noexcept {
     if (!has_batches()) return false;
     Incoming& connection = *first_;
@@ -274,7 +275,7 @@ bool Acceptor::make_cold() noexcept {
     return true;
 }
 
-/// Where there is no memory although nothing is handed out, it is tried again.
+/// Pauses a connection. If there is no memory although nothing is handed out, it is tried again.
 void Acceptor::pause(Incoming& connection) noexcept {
     if (!chunks_.has_handed_out()) return;
     loop_.remove(connection.descriptor());

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The receiving side of a wire: where it listens, whom it has let in, and what they have sent.
+/// The receiving side of a wire: it listens, lets peers in, and keeps what they have sent.
 ///
-/// Strangers      processes of other users (on this machine), and whoever does not say the secret. They are hung up on,
-///                and counted. Not more than `most_unknown` connections may be between connecting and the secret; further
-///                ones wait in the kernel. One that takes longer than `until_stranger` is a stranger.
-/// Rings          `most_rings` of them; other senders' batches come by their sockets. Hot ones are looked at with every call. One at
-///                which `most_idle` looks have found nothing becomes cold, and so do all before a sleep.
+/// Strangers      processes of other users (on this machine), and any process that does not say the
+///                secret. The acceptor hangs up on them, and counts them. Not more than
+///                `most_unknown` connections may be between connecting and the secret; further ones
+///                wait in the kernel. One that takes longer than `until_stranger` is a stranger.
+/// Rings          `most_rings` of them; other senders' batches come by their sockets. The acceptor
+///                looks at hot rings with every call. A ring becomes cold if `most_idle` looks have
+///                found nothing. All rings become cold before a sleep.
 /// Shortage       of descriptors or memory: connections wait in the kernel until the next tick.
 
 #include <array>
@@ -33,15 +35,16 @@ public:
 
     /// Fills in the name. Throws std::runtime_error if the kernel refuses.
     void listen_here(Address& own);
-    /// Fills in the port and the addresses of the interface, or of all if it is empty. Without any it does not
-    /// listen. Throws std::runtime_error if the kernel refuses.
+    /// Fills in the port and the addresses of the interface, or of all interfaces if it is empty.
+    /// If there are none it does not listen. Throws std::runtime_error if the kernel refuses.
     void listen_to_others(Address& own, const std::string& interface);
 
     bool has_batches() const noexcept { return first_ != nullptr && chunks_.may_hand_out(); }
     void look_at_rings() noexcept;
-    /// From now on the set tells of all that comes. False: something is there.
+    /// Makes all rings cold: from now on the set tells of all that comes. Returns false if
+    /// something is there.
     bool make_cold() noexcept;
-    /// False: there is none.
+    /// Returns false if there is none.
     bool take(WireEvent& event) noexcept;
     void release(Operation& operation) noexcept;
     void tick() noexcept;
@@ -49,7 +52,7 @@ public:
     std::uint64_t strangers() const noexcept { return strangers_; }
     unsigned rings() const noexcept { return rings_; }
     std::size_t connections() const noexcept { return incoming_.size(); }
-    /// errno of the last connection that was interrupted; 0: none was.
+    /// Returns the errno of the last connection that was interrupted; 0 if none was.
     int last_error() const noexcept { return last_error_; }
 
     // --- for connections ---
@@ -93,14 +96,14 @@ private:
     Chunks chunks_;
     Listener here_{*this, false}, others_{*this, true};
     std::vector<std::unique_ptr<Incoming>> incoming_;
-    Incoming* first_ = nullptr;  ///< of those with batches
+    Incoming* first_ = nullptr;  ///< of connections with batches
     Incoming* last_ = nullptr;
     Incoming* paused_ = nullptr;
-    Incoming* hot_ = nullptr;  ///< of those with hot rings
+    Incoming* hot_ = nullptr;  ///< of connections with hot rings
     const bool accepts_rings_;
     unsigned rings_ = 0;
     unsigned unknown_ = 0;
-    bool deaf_ = false;  ///< it does not look at those who want to connect
+    bool deaf_ = false;  ///< it does not look at new connections
     std::uint64_t strangers_ = 0;
     int last_error_ = 0;
 };

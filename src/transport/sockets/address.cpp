@@ -21,7 +21,7 @@
 namespace heddle::transport::sockets {
 namespace {
 
-/// Changes with what is in an address, and with what connections say.
+/// Changes with the contents of an address, and with what connections say.
 constexpr std::uint32_t format = 0x48'64'73'01;
 constexpr std::uint8_t four = 4, six = 6;  // versions of the internet protocol
 
@@ -40,7 +40,7 @@ Number take(std::string_view& bytes) {
     return number;
 }
 
-/// FNV-1a: of texts that differ it is different for all that matters.
+/// Returns FNV-1a: texts that differ have different values for all that matters.
 std::uint64_t hash(std::string_view text) noexcept {
     std::uint64_t value = 0xcbf2'9ce4'8422'2325U;
     for (const char letter : text)
@@ -105,7 +105,8 @@ struct Candidate {
     bool loopback;
 };
 
-/// Bridges to containers of this host have the same addresses on other hosts.
+/// Returns whether the interface is a bridge to containers. Bridges of this host have the same
+/// addresses on other hosts.
 bool leads_to_containers(std::string_view interface) noexcept {
     return std::ranges::any_of(
         std::initializer_list<std::string_view>{"docker", "br-", "virbr", "veth", "cni", "lxc"},
@@ -116,7 +117,8 @@ bool is_usable(const ifaddrs& entry) noexcept {
     if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0) return false;
     if (entry.ifa_addr->sa_family == AF_INET) return true;
     if (entry.ifa_addr->sa_family != AF_INET6) return false;
-    // An address of the link alone means nothing without the interface of the one who connects.
+    // An address of the link alone means nothing without the interface of the process that
+    // connects.
     sockaddr_in6 address{};
     std::memcpy(&address, entry.ifa_addr, sizeof address);
     return !IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr);

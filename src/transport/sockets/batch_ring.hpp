@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A ring of batches in memory that two processes of one machine share: one producer, one consumer, which takes batches
-/// where they lie.
+/// A ring of batches in memory that two processes of one machine share. It has one producer and one
+/// consumer, which takes batches where they lie.
 ///
-/// Records        a Frame and its batch, at multiples of 8 bytes, never across the end: what is left there is skipped by a
-///                Frame of kind `skip`. Positions count bytes from the beginning of time, modulo 2^64.
-/// Invariants     (1) head <= tail <= head + size   (2) bytes below tail were written before tail was, those below head are
-///                the producer's again.
-/// Bells          a consumer that is *cold* looks at the ring only when it is rung for, and a producer that *waits* tries
-///                again when it is; by what, is not the ring's. Each says so, then looks once more (S1, S2). The other
-///                side publishes first, then asks whether to ring. All four are sequentially consistent, so that at
-///                least one of the two sees the other's store. A ring without need does no harm.
-/// Trust          none: a consumer checks all that it reads before it uses it, and says when it was no ring.
+/// Records        a Frame and its batch, at multiples of 8 bytes, never across the end. A Frame of
+///                kind `skip` skips what is left there. Positions count bytes from the beginning of
+///                time, modulo 2^64.
+/// Invariants     (1) head <= tail <= head + size.
+///                (2) bytes below tail were written before tail was; those below head are the
+///                    producer's again.
+/// Bells          a consumer that is *cold* looks at the ring only when the producer rings. A
+///                producer that *waits* tries again when the consumer rings. The ring does not say
+///                by what. Each says that it is cold or waits, then looks once more (S1, S2). The
+///                other side publishes first, then asks whether to ring. All four are sequentially
+///                consistent, so that at least one of the two sees the other's store. A ring
+///                without need does no harm.
+/// Trust          none: a consumer checks all that it reads before it uses it, and says when it was
+///                no ring.
 /// Thread safety  one thread at a time on each side.
 
 #include <cstddef>
@@ -42,7 +47,7 @@ public:
     BasicRingProducer(Words& words, std::span<std::byte> memory) noexcept
         : words_(words), memory_(memory) {}
 
-    /// False: no room, nothing was changed.
+    /// Returns false if there is no room; then nothing was changed.
     bool push(Bytes batch) noexcept {
         const Frame frame = Frame::of_batch(batch.size());
         const std::size_t to_end = memory_.size() - at(tail_);
@@ -56,19 +61,21 @@ public:
         words_.tail.store(tail_, seq_cst);
         return true;
     }
-    /// After push(): whether the consumer is to be rung for.
+    /// Returns, after push(), whether the consumer is to be rung for.
     bool should_ring() noexcept {
         // S1: pairs with go_cold(). An exchange, so that one ring is enough.
         return words_.cold.load(seq_cst) != 0 && words_.cold.exchange(0, acq_rel) != 0;
     }
-    /// After push() has refused: from now on the consumer rings when there is room. False: there is room already.
+    /// Call this after push() has refused: from now on the consumer rings when there is room.
+    /// Returns false if there is room already.
+    /// if there is room already.
     bool wait() noexcept {
         words_.waits.store(1, seq_cst);  // S2: pairs with free()
         if (words_.head.load(seq_cst) == head_) return true;
         words_.waits.store(0, relaxed);  // a ring without need does no harm
         return false;
     }
-    /// Whether something has become free since push() refused.
+    /// Returns whether something has become free since push() refused.
     bool may_push() const noexcept { return words_.head.load(relaxed) != head_; }  // a hint
 
 private:
@@ -89,7 +96,7 @@ private:
     Words& words_;
     const std::span<std::byte> memory_;
     std::uint64_t tail_ = 0;
-    std::uint64_t head_ = 0;  ///< as far as is known
+    std::uint64_t head_ = 0;  ///< as far as the producer knows
 };
 
 template <class World = sync::NativeNode>
@@ -100,7 +107,7 @@ public:
     BasicRingConsumer(Words& words, std::span<std::byte> memory) noexcept
         : words_(words), memory_(memory) {}
 
-    /// Whether there is a batch. False, too, if it is broken.
+    /// Returns whether there is a batch. Returns false, too, if the ring is broken.
     bool look() noexcept {
         if (next_ != tail_) return true;
         tail_ = words_.tail.load(acquire);  // A1: pairs with R1
@@ -108,7 +115,8 @@ public:
         if (broken_) tail_ = next_;
         return next_ != tail_;
     }
-    /// The next batch, where it lies. Empty: there is none, or the ring is broken. Its bytes are the caller's until free().
+    /// Returns the next batch, where it lies. Returns nothing if there is none, or the ring is
+    /// broken. Its bytes are the caller's until free().
     std::span<std::byte> take() noexcept {
         if (!look()) return {};
         Frame frame = frame_at(next_);
@@ -123,14 +131,17 @@ public:
         next_ += frame.whole();
         return memory_.subspan(place, frame.bytes);
     }
-    /// Behind what was taken last.
+    /// Returns the position behind the batch that was taken last.
     std::uint64_t position() const noexcept { return next_; }
-    /// All below this position, behind something that was taken, is the producer's. Answers whether it is to be rung for.
+    /// Gives all below this position, behind a batch that was taken, back to the producer. Returns
+    /// whether the producer is to be rung for.
     bool free(std::uint64_t position) noexcept {
         words_.head.store(position, seq_cst);  // R2: pairs with A2. S2: before the look at `waits`
         return words_.waits.load(seq_cst) != 0 && words_.waits.exchange(0, acq_rel) != 0;
     }
-    /// From now on it looks only when it is rung for. False: there is something, and it is not cold.
+    /// Makes the ring cold: from now on the consumer looks only when the producer rings. Returns
+    /// false if there is something; then the ring is not cold.
+    /// something; then it is not cold.
     bool go_cold() noexcept {
         words_.cold.store(1, seq_cst);  // S1: pairs with should_ring()
         if (next_ == tail_ && words_.tail.load(seq_cst) == tail_) return true;
@@ -158,7 +169,7 @@ private:
     Words& words_;
     const std::span<std::byte> memory_;
     std::uint64_t next_ = 0;
-    std::uint64_t tail_ = 0;  ///< as far as is known
+    std::uint64_t tail_ = 0;  ///< as far as the consumer knows
     bool broken_ = false;
 };
 

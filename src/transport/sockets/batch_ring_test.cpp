@@ -29,7 +29,7 @@ struct WorldWithoutFences : SimulatedWorld {
     };
 };
 
-/// What a socket is to a ring: a bell that is heard by who waits for it.
+/// A ring's socket: a bell that the waiting side hears.
 struct Bell {
     SimulatedWorld::Atom<std::uint32_t> rung{0};
     void ring() {
@@ -139,7 +139,8 @@ TEST(BatchRing, is_rung_for_once_when_its_consumer_is_cold) {
     EXPECT_FALSE(pair->producer.should_ring());
 }
 
-/// Whatever the other process writes there, nothing beyond the memory is read, and it comes to an end.
+/// Whatever the other process writes there, nothing beyond the memory is read, and it comes to an
+/// end.
 TEST(BatchRing, never_looks_beyond_its_memory) {
     std::minstd_rand random(7);
     std::size_t broken = 0;

@@ -2,11 +2,12 @@
 #pragma once
 /// Memory into which connections read, and the receipts of the batches in it.
 ///
-/// Chunk          room for several batches. A connection has one while there is something in it that is not over; so
-///                connections that say nothing cost no memory, and what comes next goes where the caches are warm.
+/// Chunk          room for several batches. A connection has one while there is something in it
+///                that is not over. So connections that say nothing cost no memory, and what comes
+///                next goes where the caches are warm.
 /// Receipt        the operation of one batch that was handed out, until release().
-/// Limits         so many batches may be handed out at once. While some are, so many chunks may be in use: they are
-///                memory of a receiver that takes nothing.
+/// Limits         so many batches may be handed out at once. While some are, so many chunks may be
+///                in use: they are memory of a receiver that takes nothing.
 
 #include <cstddef>
 #include <memory>
@@ -32,10 +33,10 @@ struct Chunk {
 
 struct Receipt : Operation {
     Chunk* chunk = nullptr;    ///< nullptr: the batch lies in a ring
-    Incoming* from = nullptr;  ///< whose ring that is
-    std::uint64_t end = 0;     ///< of the batch, in the ring
-    bool is_over = false;      ///< released; others before it in the ring are not
-    Receipt* next = nullptr;   ///< among the free ones, or of the same ring
+    Incoming* from = nullptr;  ///< the connection with that ring
+    std::uint64_t end = 0;     ///< end of the batch, in the ring
+    bool is_over = false;      ///< released, but not all before it in the ring are
+    Receipt* next = nullptr;   ///< next free one, or next one of the same ring
 };
 
 class Chunks {
@@ -69,7 +70,8 @@ public:
 
     bool has_handed_out() const noexcept { return unreleased_ != 0; }
     bool may_hand_out() const noexcept { return unreleased_ < most_unreleased; }
-    /// A receipt for a batch in the chunk, or in a ring. Returns nullptr if there is no memory.
+    /// Returns a receipt for a batch in the chunk, or in a ring. Returns nullptr if there is no
+    /// memory.
     Receipt* hand_out(Chunk* chunk) noexcept {
         if (free_receipts_ == nullptr && !make_receipt()) return nullptr;
         Receipt* const receipt = std::exchange(free_receipts_, free_receipts_->next);

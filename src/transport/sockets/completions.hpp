@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Operations that are over, of which the lane has not heard: a list in the memory that an operation has for its wire. And
-/// how many connections have failed of which it has not heard.
+/// Operations that are over, of which the lane has not heard: a list in the memory that an
+/// operation has for its wire. And how many connections have failed of which the lane has not
+/// heard.
 
 #include <new>
 
@@ -12,13 +13,13 @@ namespace heddle::transport::sockets {
 class Completions {
 public:
     bool empty() const noexcept { return first_ == nullptr; }
-    /// `error` of errno; 0: it went well.
+    /// `error` of errno; 0: none.
     void push(Operation& operation, int error) noexcept {
         new (operation.context) Node{nullptr, error};
         (first_ == nullptr ? first_ : node(*last_).next) = &operation;
         last_ = &operation;
     }
-    /// False: there is none.
+    /// Returns false if there is none.
     bool pop(WireEvent& event) noexcept {
         if (empty()) return false;
         const Node over = node(*first_);
@@ -27,7 +28,7 @@ public:
         return true;
     }
 
-    unsigned failures = 0;  ///< to be told of by Outgoing::tell_failure()
+    unsigned failures = 0;  ///< Outgoing::tell_failure() reports them
 
 private:
     struct Node {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What connections say. Each has one sender and one receiver, which is the one that listened.
+/// The words of connections. Each has one sender and one receiver, which is the one that listened.
 ///
-/// First          the sender says a Hello. Over TCP the receiver answers with `welcome` if it likes the secret: the address
-///                may have led to somebody else, and no batch is sent to them. Whoever it does not like it hangs up on.
-/// Then           batches, each behind a Frame that says how long it is, and padded to a multiple of 8 bytes.
-/// Ring           on one machine the sender may offer a ring (batch_ring.hpp) by the socket. If the receiver answers
-///                `accepted`, the sender says `go_on`, and the following batches are in the ring. Bytes that either side
-///                sends from then on are bells.
-/// Numbers        are in the order of bytes of the machine. Another one has another magic number.
+/// First          the sender says a Hello. Over TCP the receiver answers with `welcome` if it likes
+///                the secret. The address may have led to another process, to which no batch is
+///                sent. The receiver hangs up on a sender that it does not like.
+/// Then           batches, each behind a Frame that says how long it is, and padded to a multiple
+///                of 8 bytes.
+/// Ring           on one machine the sender may offer a ring (batch_ring.hpp) by the socket. If the
+///                receiver answers `accepted`, the sender says `go_on`, and the following batches
+///                are in the ring. Bytes that either side sends from then on are bells.
+/// Numbers        are in the order of bytes of the machine. A machine with another order has
+///                another magic number.
 
 #include <cstdint>
 
@@ -42,11 +45,11 @@ struct Frame {
     enum class Kind : std::uint32_t {
         batch,
         offer,  ///< comes with the descriptor of a ring, which the receiver may accept
-        go_on,  ///< the last one by the socket: what follows is in the ring
+        go_on,  ///< the last one by the socket: the next batch is in the ring
         skip,   ///< in a ring: go on at its beginning
     };
 
-    std::uint32_t bytes;  ///< of the batch, without padding; 0: there is none
+    std::uint32_t bytes;  ///< length of the batch, without padding; 0: there is none
     Kind kind;
 
     static Frame of_batch(std::size_t bytes) noexcept {

@@ -12,7 +12,7 @@
 
 namespace heddle::transport::sockets {
 
-/// What was handed out of its chunks stays readable.
+/// Batches that were handed out of its chunks stay readable.
 Incoming::~Incoming() {
     if (ring_ != nullptr) acceptor_.count_ring(false);
     for (Chunk* chunk : {chunk_, before_}) {
@@ -25,7 +25,7 @@ Incoming::~Incoming() {
 void Incoming::ready(std::uint32_t) noexcept {
     if (!known_) return meet();
     if (uses_ring_) return hear_bells();
-    // Before more is read, what is there is to be taken.
+    // Batches that are there are to be taken before more is read.
     if (!listed) read();
 }
 
@@ -60,7 +60,7 @@ void Incoming::read() noexcept {
     if (has_batch()) acceptor_.list(*this);
 }
 
-/// As recv(); a descriptor may come with it.
+/// Receives as recv() does; a descriptor may come with the bytes.
 ssize_t Incoming::receive(std::byte* to, std::size_t most) noexcept {
     if (internet_) return recv(descriptor(), to, most, MSG_DONTWAIT);
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
@@ -85,7 +85,7 @@ void Incoming::keep_descriptor(msghdr& message) noexcept {
     offered_ = Descriptor(number);
 }
 
-/// Those in front that are no batches.
+/// Takes the frames in front that are no batches.
 void Incoming::heed_frames() noexcept {
     for (Frame next{}; !internet_ && !uses_ring_ && frame(next) && next.is_about_ring();) {
         begin_ += sizeof next;
@@ -93,7 +93,7 @@ void Incoming::heed_frames() noexcept {
             consider_offer();
             continue;
         }
-        // The last one by the socket.
+        // It must be the last one by the socket.
         if (ring_ == nullptr || begin_ != end_) {
             broken_ = true;
             return;
@@ -104,7 +104,7 @@ void Incoming::heed_frames() noexcept {
     }
 }
 
-/// No answer refuses it: then batches go on to come by the socket.
+/// Accepts the ring, or refuses by no answer: then batches still come by the socket.
 void Incoming::consider_offer() noexcept {
     const Descriptor offered = std::move(offered_);
     if (ring_ != nullptr || !acceptor_.wants_ring()) return;
@@ -133,7 +133,7 @@ bool Incoming::is_broken() const noexcept {
          (internet_ || !next.is_about_ring()));
 }
 
-/// Returns false if its beginning has not come.
+/// Returns false if the frame's beginning has not come.
 bool Incoming::frame(Frame& frame) const noexcept {
     if (end_ - begin_ < sizeof frame) return false;
     std::memcpy(&frame, chunk_->bytes.get() + begin_, sizeof frame);
@@ -209,7 +209,7 @@ bool Incoming::make_room() noexcept {
     return true;
 }
 
-/// If nothing of it is needed any more.
+/// Drops the chunk if nothing of it is needed any more.
 void Incoming::drop_chunk() noexcept {
     if (chunk_ == nullptr || chunk_->unreleased != 0 || begin_ != end_) return;
     acceptor_.chunks().put(*std::exchange(chunk_, nullptr));

@@ -45,7 +45,7 @@ struct SocketsJob {
     std::unique_ptr<Lane> lane(transport::Identity identity, transport::Patience patience) {
         return std::make_unique<Lane>(identity, patience, Way::options());
     }
-    /// Somebody has listened there.
+    /// Returns an address at which a lane has listened.
     std::string nowhere() { return lane(member(0, 1, 1), {})->address(); }
 };
 
@@ -79,7 +79,7 @@ public:
     OtherProcess(const OtherProcess&) = delete;
     OtherProcess& operator=(const OtherProcess&) = delete;
 
-    /// Its address, in exchange for that of this process.
+    /// Returns its address, in exchange for that of this process.
     std::string meet(const std::string& own) {
         EXPECT_EQ(::write(sockets_[0], own.data(), own.size()), static_cast<ssize_t>(own.size()));
         return received(sockets_[0]);
@@ -123,7 +123,7 @@ TYPED_TEST(SocketsOfTwoProcesses, talk_and_the_death_of_one_is_told_with_its_pla
     }
     EXPECT_EQ(heard.wrong, 0U);
     EXPECT_TRUE(heard.gone.empty());
-    // Nothing is under way when it dies: only whoever watches finds out.
+    // Nothing is under way when it dies: only a lane that watches finds out.
     lane.watch(1, true);
     other.kill();
     while (heard.gone.empty()) sleep_and_poll(lane, heard);

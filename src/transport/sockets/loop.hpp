@@ -2,10 +2,13 @@
 #pragma once
 /// The set of descriptors that a wire looks at (epoll), and its clock.
 ///
-/// Looks          cost a system call. While nothing comes they become rarer: look() leaves one out if the last one is
-///                less than 1/32 of the silence ago, and never more than 15 one after the other.
-/// Ticks          while somebody wants them, each 250 ms a timer makes the set readable: whoever sleeps on it wakes for them.
-/// Sources        a source may be destroyed in its own ready(), and outside of look(); not in another's.
+/// Looks          cost a system call. While nothing comes they become rarer. look() leaves one out
+///                if the last one is less than 1/32 of the silence ago. It never leaves out more
+///                than 15 one after the other.
+/// Ticks          while a caller wants them, each 250 ms a timer makes the set readable. A thread
+///                that sleeps on the set wakes for them.
+/// Sources        a source may be destroyed in its own ready(), and outside of look(); not in
+///                another's.
 
 #include <chrono>
 #include <cstdint>
@@ -14,10 +17,10 @@
 
 namespace heddle::transport::sockets {
 
-/// Something with a descriptor in the set.
+/// An object with a descriptor in the set.
 class Source {
 public:
-    /// `what`: bits of epoll.
+    /// Called when the source is ready. `what`: bits of epoll.
     virtual void ready(std::uint32_t what) noexcept = 0;
 
 protected:
@@ -31,21 +34,21 @@ public:
     /// Throws std::runtime_error if the kernel refuses.
     Loop();
 
-    /// False: refused, by errno.
+    /// Returns false if refused, by errno.
     bool add(int descriptor, Source& source, std::uint32_t what) noexcept;
     void change(int descriptor, Source& source, std::uint32_t what) noexcept;
     void remove(int descriptor) noexcept;
 
-    /// Calls ready() of those sources that are. May leave it out. Answers whether there was one.
+    /// Calls ready() of those sources that are. May leave it out. Returns whether there was one.
     bool look() noexcept;
     bool look_surely() noexcept;
 
-    /// Counted: as many times off as on.
+    /// Asks for ticks, or no longer. Counted: as many times off as on.
     void want_ticks(bool on) noexcept;
-    /// Whether there was a tick since it was last asked.
+    /// Returns whether there was a tick since the last call.
     bool ticked() noexcept;
 
-    /// Readable when a source is ready.
+    /// Returns a descriptor that is readable when a source is ready.
     int descriptor() const noexcept { return set_.number(); }
 
 private:

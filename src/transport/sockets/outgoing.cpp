@@ -24,7 +24,8 @@ bool is_shortage(int error) noexcept {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-/// Returns the id of the process that listens, 0 if it is none here; nothing if it is of another user.
+/// Returns the id of the process that listens, 0 if it is none here; nothing if it is of another
+/// user.
 std::optional<int> listener_of_this_user(int socket) noexcept {
     ucred peer{};
     socklen_t bytes = sizeof peer;
@@ -39,7 +40,7 @@ int error_of(int socket) noexcept {
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
 }
 
-/// To have written too late is to have been hung up on.
+/// Returns the reason. A write that comes too late means that the peer has hung up.
 int reason_of(int error) noexcept { return error == EPIPE ? ECONNRESET : error; }
 
 }  // namespace
@@ -97,7 +98,8 @@ Sent Outgoing::begin(Bytes batch) noexcept {
     return Sent::accepted;
 }
 
-/// Writes what is behind the first bytes of the frame. Returns how much has left; negative: an error.
+/// Writes what is behind the first bytes of the frame. Returns how much has left; negative: an
+/// error.
 ssize_t Outgoing::write(Bytes batch, std::size_t from) noexcept {
     static constexpr std::array<std::byte, 8> zeroes{};
     const Frame frame = Frame::of_batch(batch.size());
@@ -136,7 +138,7 @@ void Outgoing::block(bool on) noexcept {
     loop_.change(socket_.number(), *this, on ? quiet | EPOLLOUT : quiet);
 }
 
-/// What the kernel does not take now is not offered again.
+/// Offers a ring. If the kernel does not take the offer now, there is no other.
 void Outgoing::offer_ring() noexcept {
     Descriptor descriptor;
     RingMemory memory = RingMemory::create(descriptor);
@@ -163,7 +165,7 @@ void Outgoing::offer_ring() noexcept {
         ring_.reset();
 }
 
-/// False: the socket has no room to say so.
+/// Returns false if the socket has no room to say so.
 bool Outgoing::go_on_in_ring() noexcept {
     const Frame last{0, Frame::Kind::go_on};
     if (::send(socket_.number(), &last, sizeof last, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof last)
@@ -220,7 +222,8 @@ bool Outgoing::open_beside() noexcept {
     return false;
 }
 
-/// Until one of them is on its way. While descriptors are short it stays closed, so that the next batch tries again.
+/// Tries endpoints until one of them is connecting. While descriptors are short it stays closed, so
+/// that the next batch tries again.
 void Outgoing::try_next() noexcept {
     enter(State::closed);
     if (tries_ == 0) opened_ = Clock::now();
@@ -299,8 +302,8 @@ void Outgoing::hear_welcome() noexcept {
     try_next();
 }
 
-/// A receiver accepts a ring, or rings when there is room in it. It says nothing else: if it is readable for another reason,
-/// it has gone.
+/// Hears the receiver, which accepts a ring, or rings when there is room in it. It says nothing
+/// else: if the socket is readable for another reason, the receiver has gone.
 void Outgoing::hear() noexcept {
     std::array<std::byte, 64> said;
     const ssize_t got = recv(socket_.number(), said.data(), said.size(), MSG_DONTWAIT);
@@ -329,7 +332,8 @@ void Outgoing::tick() noexcept {
     try_next();
 }
 
-/// What was never connected has said nothing that could still be on its way.
+/// Ends the connection. A peer that was never connected has said nothing that could still be under
+/// way.
 void Outgoing::fail(int error) noexcept {
     const bool was_connected = state_ == State::ready;
     enter(State::failed);
@@ -364,7 +368,8 @@ std::string Outgoing::finding() {
     return is_connected() && endpoint().is_internet() ? probe().finding() : std::string();
 }
 
-/// A connection of its own, whose signs of life do not become rarer because a receiver has no room.
+/// Returns a connection of its own. Its signs of life do not become rarer because a receiver has no
+/// room.
 Probe& Outgoing::probe() {
     if (probe_ == nullptr) {
         const Hello said = hello(Hello::Kind::signs_of_life);
@@ -376,7 +381,8 @@ Probe& Outgoing::probe() {
     return *probe_;
 }
 
-/// On one machine a socket knows at once that its peer has gone.
+/// Returns whether the host has acknowledged something within that time. On one machine a socket
+/// knows at once that its peer has gone.
 bool Outgoing::is_acknowledged(std::chrono::milliseconds within) noexcept {
     if (is_beside()) return !is_told();
     if (!is_connected()) return false;

@@ -2,18 +2,24 @@
 #pragma once
 /// The sending end of a connection, made with the first batch.
 ///
-/// Beside         (same machine, same network namespace) connecting is over at once, and the first batch follows the
-///                Hello. The listener must be a process of this user: others are not told the secret.
-/// Over TCP       the endpoints of the address are tried one after the other, the next one when one refuses, does
-///                not answer for `until_next`, or is not welcoming for `until_unwelcome`. Batches are sent after the welcome. A
-///                peer that has hung up before it is tried again: it may have waited for the Hello in vain.
-/// Failure        is for ever: of all endpoints, or of a connection that there was. What was under way is over with it.
-/// Last words     of a peer may have come by another connection, as its farewell. So the failure of a connection that there was is
-///                told later, by tell_failure(); until then nothing is accepted.
-/// Ring           beside, a connection that has carried `batches_before_ring` is worth one (batch_ring.hpp). It is offered, and used
-///                once it was accepted and the socket has taken what went before.
-/// Full socket    the rest of a batch stays in the lane's buffer, or in a copy where that is free again, and leaves when the
-///                socket has room. Nothing else is accepted meanwhile.
+/// Beside         (same machine, same network namespace) connecting is over at once, and the first
+///                batch follows the Hello. The listener must be a process of this user: others are
+///                not told the secret.
+/// Over TCP       the endpoints of the address are tried one after the other. The next one is tried
+///                when one refuses, does not answer for `until_next`, or does not welcome for
+///                `until_unwelcome`. Batches are sent after the welcome. A peer that has hung up
+///                before it is tried again: it may have waited for the Hello in vain.
+/// Failure        is for ever: of all endpoints, or of a connection that there was. Operations
+///                under way are over with it.
+/// Last words     of a peer may have come by another connection, such as its farewell. So
+///                tell_failure() reports the failure of a connection that there was later. Until
+///                then nothing is accepted.
+/// Ring           beside, a connection that has carried `batches_before_ring` is worth one
+///                (batch_ring.hpp). The sender offers it. The ring is used once the receiver has
+///                accepted it and the socket has taken what went before.
+/// Full socket    the rest of a batch stays in the lane's buffer. If that buffer is free again, the
+///                rest is in a copy. It leaves when the socket has room. Nothing else is accepted
+///                meanwhile.
 
 #include <chrono>
 #include <cstdint>
@@ -37,12 +43,12 @@ public:
     static constexpr std::chrono::seconds until_next{2};
     static constexpr std::chrono::seconds until_unwelcome{10};
     static constexpr std::chrono::seconds until_unreachable{15};
-    static constexpr std::chrono::seconds until_short{5};  ///< so long descriptors may be short
+    static constexpr std::chrono::seconds until_short{5};  ///< descriptors may be short for so long
     static constexpr std::size_t inject_limit = std::size_t{8} << 10;
 
     static constexpr unsigned batches_before_ring = 16;
 
-    /// The endpoints are at least one. `rings`: one may be offered.
+    /// There is at least one endpoint. `rings`: a ring may be offered.
     Outgoing(Loop& loop, Completions& completions, const Secret& secret,
              std::vector<Endpoint> endpoints, bool rings = false) noexcept
         : loop_(loop),
@@ -56,15 +62,15 @@ public:
 
     Sent send(SendBuffer& buffer, std::size_t bytes) noexcept;
     Sent inject(Bytes batch) noexcept;
-    /// Is over at once, and only told later. Without a connection it makes one.
+    /// Reads at once; the completion is only told later. Makes a connection if there is none.
     Sent read(RemoteMemory from, std::span<std::byte> to, Operation& operation) noexcept;
     bool is_beside() const noexcept { return !endpoints_.front().is_internet(); }
     void tick() noexcept;
-    /// errno; 0: it has not failed, or that is not to be told yet.
+    /// Returns errno; 0 if it has not failed, or that is not to be told yet.
     int error() const noexcept { return is_told() ? error_ : 0; }
     void tell_failure() noexcept;
 
-    /// Returns why nothing goes there, or nothing while that is not known.
+    /// Returns why nothing goes there, or an empty string while that is not known.
     std::string finding();
     bool is_acknowledged(std::chrono::milliseconds within) noexcept;
     void end_diagnosis() noexcept { probe_.reset(); }
@@ -78,7 +84,7 @@ private:
         ready,
         failed,
     };
-    /// Of a batch of which only the beginning has left.
+    /// The rest of a batch of which only the beginning has left.
     struct Rest {
         SendBuffer* buffer = nullptr;  ///< nullptr: the batch is in copy_
         Bytes batch;                   ///< empty: there is none
@@ -128,17 +134,17 @@ private:
     Descriptor socket_;
     State state_ = State::closed;
     bool blocked_ = false;
-    bool told_ = false;  ///< that it has failed
-    int error_ = 0;      ///< the latest
+    bool told_ = false;  ///< its failure was told
+    int error_ = 0;      ///< the latest error
     std::size_t tries_ = 0;
     std::size_t most_tries_ = endpoints_.size();
     Clock::time_point opened_, tried_;
     Clock::time_point short_since_;
-    bool is_short_ = false;  ///< of descriptors
+    bool is_short_ = false;  ///< descriptors are short
     Rest rest_;
     std::unique_ptr<std::byte[]> copy_;
     std::unique_ptr<Probe> probe_;
-    unsigned batches_ = 0;  ///< by the socket, as far as they are counted
+    unsigned batches_ = 0;  ///< sent by the socket, as far as they are counted
     std::unique_ptr<SendingRing> ring_;
     PeerReader reader_;
     enum class RingState : std::uint8_t {

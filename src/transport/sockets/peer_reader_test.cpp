@@ -13,7 +13,7 @@ namespace {
 
 constexpr Secret secret{11, 12}, other_secret{11, 13};
 
-/// A child that has what was there when it was forked, until this is destroyed.
+/// A child that has the memory from when it was forked, until this object is destroyed.
 class Child {
 public:
     Child() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The memory of a ring (batch_ring.hpp): made by its sender, whose receiver gets the descriptor and looks at it before use.
+/// The memory of a ring (batch_ring.hpp). The sender makes it. The receiver gets the descriptor and
+/// looks at it before use.
 
 #include <cstddef>
 #include <new>
@@ -22,14 +23,14 @@ public:
     static constexpr std::size_t bytes = std::size_t{256} << 10;
     static_assert(bytes >= 3 * (sizeof(Frame) + most_batch));
 
-    /// Empty: there is none to be had. `descriptor` is for the receiver.
+    /// Returns an empty one if none can be made. `descriptor` is for the receiver.
     static RingMemory create(Descriptor& descriptor) noexcept {
         const char* step = nullptr;
         descriptor = Descriptor(platform::create_shared_memory("heddle-batches", whole, step));
         return descriptor ? RingMemory(platform::map_shared(descriptor.number(), whole))
                           : RingMemory();
     }
-    /// Empty: it is no such memory, or cannot be mapped.
+    /// Returns an empty one if this is not the memory of a ring, or cannot be mapped.
     static RingMemory of(const Descriptor& descriptor) noexcept {
         if (!descriptor || platform::shared_memory_bytes(descriptor.number()) != whole) return {};
         return RingMemory(platform::map_shared(descriptor.number(), whole));

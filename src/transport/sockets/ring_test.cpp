@@ -25,7 +25,7 @@ protected:
     Taken received, sent;
     std::size_t accepted = 0;
 
-    /// Batches whose contents are numbered, until so many were accepted. The receiver takes some meanwhile.
+    /// Sends numbered batches until so many were accepted. The receiver takes some meanwhile.
     void send(std::size_t count, sockets::Wire& to) {
         auto* const there = sender->find(to.address());
         until("batches", *sender, sent, to, received, [&] {
@@ -39,7 +39,7 @@ protected:
         for (std::size_t i = 0; i < accepted; ++i)
             ASSERT_EQ(received.batches[i], contents(i, 1 + i * 37 % 8000)) << i;
     }
-    /// From now on they go through the ring.
+    /// Sends until all go through the ring.
     void meet() {
         send(100, receiver);
         until("what was sent", *sender, sent, receiver, received,

@@ -43,7 +43,7 @@ Outgoing* Wire::known(const std::string& address) const noexcept {
 std::size_t Wire::events(std::span<WireEvent> events) noexcept {
     has_read_ = false;
     acceptor_.look_at_rings();
-    // Also where there is no end to what comes by rings.
+    // The set is looked at even if batches come by rings without end.
     if (!acceptor_.has_batches() || ++without_look_ == most_without_look) {
         const bool found = look();
         if (completions_.failures != 0 &&
@@ -56,7 +56,7 @@ std::size_t Wire::events(std::span<WireEvent> events) noexcept {
     return count;
 }
 
-/// Answers whether something was there. If a connection has failed, it looks surely.
+/// Returns whether something was there. If a connection has failed, it looks surely.
 bool Wire::look() noexcept {
     without_look_ = 0;
     const bool found = completions_.failures != 0 ? loop_.look_surely() : loop_.look();
@@ -65,7 +65,7 @@ bool Wire::look() noexcept {
     return found;
 }
 
-/// There is nothing more that peers have said before they went, or there is no end to what others say.
+/// Tells failures. Peers have said nothing more before they went, or what others say has no end.
 void Wire::tell_failures() noexcept {
     looks_since_failure_ = 0;
     for (auto& [address, connection] : outgoing_) connection->tell_failure();

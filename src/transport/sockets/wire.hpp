@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A wire (transport/wire.hpp) over sockets of its own: between processes of different jobs, on one machine and between
-/// hosts, without libfabric.
+/// A wire (transport/wire.hpp) over sockets of its own: between processes of different jobs, on one
+/// machine and between hosts, without libfabric.
 ///
-/// Connections    simplex. A sender connects to the receiver's address with its first batch; a receiver only reads. Two
-///                wires that talk to each other have two connections.
-/// One machine    (and one network namespace) sockets in the abstract namespace of AF_UNIX: nothing is left in the file
-///                system. Processes of other users are refused, by both sides.
-/// Rings          in memory that the two processes share carry what is sent between them on one machine, once they have
-///                exchanged some batches. The sockets stay for bells and for the end.
-/// Reading        large messages are read out of the memory of processes on this machine (peer_reader.hpp), where Options say so.
-/// Elsewhere      TCP, over IPv4 and IPv6, to whichever of the receiver's addresses leads there.
-/// Secret         128 random bits in address(). A sender says them first; whoever does not is hung up on. Where an address is
-///                published, who can read it may send.
-/// Sleeping       descriptor() is readable when there is something for events() to do. Whoever sleeps on it
-///                wakes a few times in a second while connections are made, else never without need.
-/// Faults         a connection that breaks, and a receiver that is gone, make the next send() fail, by errno. No signal
-///                is raised. What a receiver has not taken is lost with it. What it has sent before is told before, such as its
-///                farewell.
-/// Forked child   it has copies of the descriptors. Peers notice the end of a process only when such children have ended, too.
+/// Connections    simplex. A sender connects to the receiver's address with its first batch; a
+///                receiver only reads. Two wires that talk to each other have two connections.
+/// One machine    (and one network namespace) sockets in the abstract namespace of AF_UNIX: nothing
+///                is left in the file system. Processes of other users are refused, by both sides.
+/// Rings          in memory that two processes share carry what they send each other on one
+///                machine. They begin once the processes have exchanged some batches. The sockets
+///                stay for bells and for the end.
+/// Reading        large messages are read out of the memory of processes on this machine
+///                (peer_reader.hpp), if Options say so.
+/// Elsewhere      TCP, over IPv4 and IPv6, to that of the receiver's addresses which leads there.
+/// Secret         128 random bits in address(). A sender says them first; the wire hangs up on one
+///                that does not. If an address is published, every process that can read it may
+///                send.
+/// Sleeping       descriptor() is readable when there is something for events() to do. While
+///                connections are made, a thread that sleeps on it wakes a few times in a second.
+///                Otherwise it never wakes without need.
+/// Faults         a connection that breaks, and a receiver that is gone, make the next send() fail,
+///                by errno. No signal is raised. Batches that a receiver has not taken are lost
+///                with it. Its own earlier batches are told before, such as its farewell.
+/// Forked child   it has copies of the descriptors. Peers notice the end of a process only when its
+///                forked children have ended, too.
 /// Cost           docs/adr/0057-wire-of-sockets.md
 
 #include <map>
@@ -39,9 +44,10 @@ inline constexpr std::size_t never_read = ~std::size_t{0};
 struct Options {
     bool same_machine = true;  ///< listens in the abstract namespace; false: only over TCP
     bool other_hosts = true;   ///< listens over TCP, at all interfaces
-    /// Whose addresses others are told; empty: those of all, if possible without the loopback.
+    /// Interface whose addresses others are told; empty: those of all, if possible without the
+    /// loopback.
     std::string interface = std::string();
-    bool rings = true;  ///< offers and accepts rings in shared memory
+    bool rings = true;  ///< offers and accepts rings in shared memory.
     /// On one machine, messages from so many bytes on are read out of the memory of their senders.
     std::size_t read_from = never_read;
 };
@@ -51,7 +57,7 @@ public:
     static constexpr std::string_view name = "sockets";
     using Destination = Outgoing*;
 
-    /// Peers on this machine read by themselves what the kernel lets them.
+    /// Memory that peers on this machine read by themselves, as far as the kernel lets them.
     class Exposed {
     public:
         explicit Exposed(RemoteMemory remote) noexcept : remote_(remote) {}
@@ -66,12 +72,14 @@ public:
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
 
-    /// Complete from the start; the same for the life of the wire.
+    /// Returns the address: complete from the start, the same for the life of the wire.
     std::string address() const { return own_.to_bytes(); }
-    /// Only decides how; connecting is for send(). Throws std::runtime_error if there is no way.
+    /// Finds the endpoints only; connecting is for send(). Throws std::runtime_error if no path
+    /// leads there.
+    /// there.
     Outgoing* find(const std::string& address);
     std::string place(const std::string& address) const;
-    /// Nothing is under way there, and nothing will be.
+    /// Forgets a destination: nothing is under way there, and nothing will be.
     void forget(const Outgoing* to) noexcept {
         std::erase_if(outgoing_, [to](const auto& known) { return known.second.get() == to; });
     }
@@ -104,22 +112,23 @@ public:
     Exposed expose(Bytes memory) {
         return Exposed({reinterpret_cast<std::uint64_t>(memory.data()), secret_page_.key()});
     }
-    /// One between two calls of events(): what else has come is not held up for long.
+    /// Reads once between two calls of events(), so that other things that have come are not
+    /// delayed for long.
     Sent read(Outgoing* from, RemoteMemory remote, std::span<std::byte> to,
               Operation& operation) noexcept {
         if (std::exchange(has_read_, true)) return Sent::again;
         return judge(*from, from->read(remote, to, operation));
     }
 
-    /// A read is over, of which no descriptor tells.
+    /// Returns true if a read is over, of which no descriptor tells.
     bool owes() const noexcept { return has_read_; }
 
-    /// How many were hung up on.
+    /// Returns how many were hung up on.
     std::uint64_t strangers() const noexcept { return acceptor_.strangers(); }
-    /// How many are connected to this wire, known or not.
+    /// Returns how many are connected to this wire, known or not.
     std::size_t connections() const noexcept { return acceptor_.connections(); }
 
-    /// How many of them send by a ring, or may do so.
+    /// Returns how many of them send by a ring, or may do so.
     unsigned rings() const noexcept { return acceptor_.rings(); }
 
 private:
@@ -140,7 +149,7 @@ private:
     Address own_ = Address::of_this_process();
     const SecretPage secret_page_{own_.secret};
     const std::size_t read_from_;
-    bool has_read_ = false;  ///< since events() was called
+    bool has_read_ = false;  ///< since the last call of events()
     Loop loop_;
     Completions completions_;
     Acceptor acceptor_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a wire of sockets does beside being one: strangers, shortages, sockets that are full.
+/// A wire of sockets, beside what every wire does: strangers, shortages, sockets that are full.
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -296,7 +296,8 @@ TEST_P(SocketsWire, a_receiver_without_descriptors_lets_in_later_and_is_not_kept
         const Shortage shortage;
         for (int i = 0; i < 100; ++i) received.take(receiver);
         EXPECT_EQ(receiver.connections(), 0U);
-        // Readable for ticks, and between them not: four looks in a row without one cannot be all ticks.
+        // Readable for ticks, and between them not. Four looks in a row without one cannot be all
+        // ticks.
         int busy = 0;
         for (int i = 0; i < 4; ++i) {
             received.take(receiver);
@@ -328,7 +329,7 @@ TEST_P(SocketsWire, a_host_acknowledges_for_a_process_that_does_nothing) {
     Watchdog watchdog("signs of life");
     const auto begin = std::chrono::steady_clock::now();
     std::string why;
-    // For longer than the time asked for: what was acknowledged before does not count.
+    // This lasts longer than the time asked for: what was acknowledged before does not count.
     while (std::chrono::steady_clock::now() - begin < 2500ms ||
            !sender.is_acknowledged(receiver.address(), 2000ms)) {
         EXPECT_FALSE(sender.diagnose(receiver.address(), why)) << why;
@@ -339,7 +340,7 @@ TEST_P(SocketsWire, a_host_acknowledges_for_a_process_that_does_nothing) {
     EXPECT_EQ(receiver.strangers(), 0U);
 }
 
-/// Runs `body` in a child process of another user. Answers whether that could be done.
+/// Runs `body` in a child process of another user. Returns whether that could be done.
 bool as_another_user(const std::function<int()>& body, int& status) {
     if (geteuid() != 0) return false;
     const pid_t child = fork();

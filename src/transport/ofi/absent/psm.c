@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Stands in for libpsm_infinipath.so.1, which speaks to True Scale, where there is none: each function of it that libfabric calls says so.
+/// Stands in for libpsm_infinipath.so.1, which speaks to True Scale, if there is none. Each
+/// function of it that libfabric calls says so.
 
 enum { no_device = 21 };  // PSM_EP_NO_DEVICE
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Stands in for libpsm2.so.2, which speaks to Omni-Path, where there is none: each function of it that libfabric calls says so.
+/// Stands in for libpsm2.so.2, which speaks to Omni-Path, if there is none. Each function of it
+/// that libfabric calls says so.
 
 enum { no_device = 21 };  // PSM2_EP_NO_DEVICE
 
