@@ -58,8 +58,8 @@ void put(Process& process, Holder object, Attribute attribute) {
     object.attributes.push_back(std::move(attribute));
 }
 
-/// An attribute that has been taken out of its object, if there was one. It is put back unless its
-/// delete function lets it go: that may answer an error, or throw.
+/// An attribute that has been taken out of its object, if there was one. It is put back if its
+/// delete function answers an error or throws.
 class TakenOut {
 public:
     TakenOut(Process& process, Holder object, int keyval) : process_(process), object_(object) {
