@@ -4,9 +4,9 @@
 ///
 /// The packed form of a datatype is its data in the order of its type map (MPI 5.0, 5.1). It has no
 /// gaps. The program tells for each byte of memory its byte of the packed form. It consists of
-/// blocks, loops with a stride over something, loops with a list of displacements over something;
-/// and lists of different things. When the program was made, layout_builder.hpp merged nested loops
-/// that are one, blocks that touch, and lists with a stride.
+/// blocks, lists of different things, and loops over something. A loop has a stride or a list of
+/// displacements. When the program was made, layout_builder.hpp merged nested loops that are one,
+/// blocks that touch, and lists with a stride.
 ///
 /// Invariants     (1) Whatever is placed begins with its first packed byte. Its packed form begins
 ///                at displacement 0 within a node, though data may lie in front of that.

@@ -154,8 +154,8 @@ TEST(Objects, are_made_shared_and_freed_by_threads_at_once) {
         MPI_Type_free_keyval(&type_keyval);
         MPI_Group_free(&world);
     });
-    // Each round deletes three: the value on the communicator that is freed, the one that is
-    // replaced or freed with it, and the one that is deleted.
+    // Each round deletes three values. One is on the communicator that is freed; one is replaced,
+    // or freed with it; and one is deleted.
     EXPECT_EQ(deletions.load(), ranks * threads * rounds * 3);
 }
 

@@ -124,8 +124,8 @@ struct alignas(512) Window : core::Object {
     /// The locks of single targets that this process holds. On a line that accesses do not read.
     alignas(cache_line) std::atomic<std::int32_t> locks{0};
     std::uint8_t unlocking_all = 0;
-    /// Threads of this process in MPI_Win_fence: one runs it, the others wait.
-    std::atomic<std::uint32_t> fencing{0};
+    std::atomic<std::uint32_t> fencing{
+        0};  ///< threads of this process in MPI_Win_fence: one runs it, others wait
     /// Instances that operations have held (rma/held.hpp).
     std::atomic<std::uint64_t> instances{0};
     rma::Region* regions = nullptr;  ///< of a dynamic window
