@@ -19,8 +19,8 @@ int none_left(core::Thread& thread, const Participants& participants) {
                          "no context id is left for another communicator");
 }
 
-/// Raises the error that no id is left. The sends are completed first: they carry the same news to
-/// the others' requests.
+/// Raises the error that no id is left. First completes the sends, which must not be lost: by them
+/// the others learn the same.
 int tell_of_none(core::Thread& thread, const Participants& participants,
                  const std::vector<core::Request*>& told) {
     for (core::Request* send : told)
@@ -116,8 +116,7 @@ int start_to_agree(core::Thread& thread, const Participants& participants, std::
                    core::Request*& request) {
     thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
-    // The completed send makes a join with requests that others have, too: one without a status of
-    // its own.
+    // The first part is a completed send, so that the request has no status of its own.
     parts.push_back(&thread.engine->requests().completed_send());
     if (is_between_jobs(thread, participants, everybody(participants))) {
         if (const int error = agree_between_jobs(thread, participants, everybody(participants),

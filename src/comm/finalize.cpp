@@ -11,9 +11,9 @@ namespace {
 using p2p::Endings;
 using p2p::Engine;
 
-/// The condition that a session or the world model may end. None of its messages, sent and given
-/// up, waits for room in a ring, or for its receiver to take it. The library's buffer has no data
-/// of its standard sends left: their calls might have waited for that, too. For everybody: no other
+/// The condition that a session or the world model may end. None of its messages that were sent and
+/// given up waits for room in a ring, or for its receiver. The library's buffer has no data of
+/// standard sends left: their calls might have waited for that, too. For everybody: no other
 /// message waits either, and no collective is pending. (Bells ring when there is room, see
 /// Polling::announce_backlog, and for answers of receivers.)
 class HandedOver {

@@ -14,8 +14,8 @@ namespace heddle::comm {
 /// Sends of other sessions and of the world model (nullptr) may wait for what this thread does
 /// afterwards.
 void hand_over(core::Thread& thread, const objects::Session* session);
-/// Does the same, at the end of the process, for all sessions and the world model, and for answers
-/// to other processes.
+/// Does the same for all sessions and the world model, and for answers to other processes. Called
+/// at the end of the process.
 void hand_over_everything(core::Thread& thread);
 
 /// Waits, for MPI_Finalize (MPI 5.0, 11.2.2), until everything that the world model sent has been

@@ -7,11 +7,11 @@
 /// the world. Nothing else needs to be agreed on. Each process waits only for its leader, and the
 /// leaders wait for each other.
 ///
-/// Errors         errors that only a leader can find in its own arguments, it tells its group, so
-///                that all of a group fail. The remote leader is not told. Mostly the error is
-///                which process that is. Besides, it would take an unexpected message for the
-///                answer to its next call. It waits, as for any call that is not made yet, and goes
-///                on when the group calls again.
+/// Errors         a leader alone can find certain errors in its own arguments. It tells its group,
+///                so that all of a group fail. The remote leader is not told. Mostly the wrong
+///                argument is the one that names it. Besides, it would take an unexpected message
+///                for the answer to its next call. It waits, as for any call that is not made yet,
+///                and goes on when the group calls again.
 
 #include <cstdint>
 #include <memory>

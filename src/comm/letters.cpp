@@ -15,7 +15,7 @@
 
 namespace heddle::comm {
 
-/// Waits until there is a letter, or there will be none.
+/// The condition that there is a letter, or there will be none.
 class Letters::Wait {
 public:
     Wait(Letters& letters, Key key, std::int32_t sender, const char* what) noexcept
@@ -38,8 +38,8 @@ public:
         if (slot != nullptr) waiters.push_back(slot);
         slot_ = slot;
     }
-    /// Writes what the thread waits for: processes of other jobs send letters when they reach such
-    /// a call.
+    /// Writes only a text: processes of other jobs send letters, and so do threads that wait for
+    /// these processes.
     void tell(core::Thread&, node::WaitsFor& what) const noexcept {
         node::put_text(what.add()->detail, what_);
     }
@@ -194,7 +194,7 @@ bool ends_job(objects::Process& process, std::int32_t lost) noexcept {
 
 }  // namespace
 
-/// Fails the operations, by a thread that holds no lock.
+/// Fails the operations, in a thread that holds no lock.
 class Letters::FailOperations final : public core::Work {
 public:
     explicit FailOperations(std::int32_t process) noexcept : process_(process) {}

@@ -7,8 +7,8 @@
 ///                is answered by `refused`.
 /// Gone           a process that gets no messages any more: lost, or left after it has ended its
 ///                use of MPI. Threads that wait for a letter from it are told. Operations that wait
-///                for it fail. If a lost process is a member of a communicator of this one, the job
-///                ends, unless all such communicators have error handlers that return.
+///                for it fail. A lost process may be a member of communicators of this one. Then
+///                the job ends, unless all of these have error handlers that return.
 /// Thread safety  any thread. If several wait at a key, a letter wakes one. A thread that has taken
 ///                a letter wakes the next one if there are more letters.
 /// Errors         functions that send or open throw std::bad_alloc, and have done nothing then.

@@ -6,15 +6,15 @@
 /// Every process of the old communicator checks this, in three steps. Each is a message through a
 /// context of the library:
 ///
-///   left     a member's communicator is gone (its last reference, not only its handle): the member
+///   left     a member's communicator is gone (its last reference, not only its handle). The member
 ///            sends nothing more with this id. It says so to the owner.
-///   look     when all members have left, the owner asks each of them to look. Every message with the
-///            id was sent before its sender left, and the owner knew that before it asked. So the
-///            message is in a ring to the member, blocked at its sender, which has said so, or
-///            delivered. To members of other nodes it has been delivered: a process says that it has
-///            left when all of them have taken over what it had sent until then (p2p::Network, mark()).
-///   found    the member has emptied its rings and looked through its queues with all instances locked
-///            (Engine::busy_contexts), and answers for which of the ids there is nothing.
+///   look     when all members have left, the owner asks each of them to look. Every message with
+///            the id was sent before its sender left, and the owner knew that before it asked. So
+///            the message is in a ring to the member, blocked at its sender, which has said so, or
+///            delivered. To members of other nodes it has been delivered. A process says that it
+///            has left when these have taken over what it sent until then (p2p::Network, mark()).
+///   found    the member has emptied its rings. It has looked through its queues with all instances
+///            locked (Engine::busy_contexts). It answers for which of the ids there is nothing.
 ///
 /// When all have found nothing, the owner may give the id away again. A member may find a posted
 /// receive, or a message that no process received. Then the owner asks again later, and after
@@ -25,8 +25,8 @@
 ///                requests.
 /// Local          MPI_Comm_free notes the id (objects::FreedContexts), and returns. Messages are
 ///                sent in batches. Calls that make communicators call step(), which answers them:
-///                no call waits for this. A process that never frees, or never makes another
-///                communicator, withholds the ids of communicators it was in, and no other ids.
+///                no call waits for this. A process may never free a communicator, or never make
+///                another. It then withholds the ids of communicators it was in, and no other ids.
 /// Thread safety  step() from any thread without locks held. One does the work, others do not wait
 ///                for it.
 

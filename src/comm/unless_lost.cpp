@@ -9,7 +9,7 @@
 namespace heddle::comm {
 namespace {
 
-/// Waits for both requests, which may never complete if the other leader is gone.
+/// The condition that both requests are complete, or never will be, since the other leader is gone.
 class Exchanged {
 public:
     Exchanged(core::Thread& thread, std::int32_t process, core::Request& send,
