@@ -30,18 +30,18 @@ typedef struct {
 } __attribute__((may_alias, aligned(1))) HeddleAddress;
 
 /* The conversion of requests' integers to addresses. An integer is a lower half, and its six lowest
- * bits tell the upper half. A half is set when the first request with it is handed out, and stays. */
+ * bits tell the upper half. A half is set when the first request with it is given out. It stays. */
 enum { heddle_half_0 = 1, heddle_half_1 = 9, heddle_other_half = 2 };
 #define HEDDLE_NO_HALF 0xFFFFFFFFu
 #define HEDDLE_NO_WHOLE ((uint64_t)1 << 63) /* no address is near */
 typedef struct {
     unsigned halves[2]; /* of addresses; HEDDLE_NO_HALF until set */
-    /* The number to add to a handle to get the address, by the bit that half_0 and half_1 differ in.
-     * HEDDLE_NO_WHOLE until set. */
+    /* The number to add to a handle to get the address, by the bit in which half_0 and half_1
+     * differ. HEDDLE_NO_WHOLE until set. */
     uint64_t whole_of_bit[2];
 } HeddleRequestHalves;
 
-/* Objects whose integers are consecutive: the addresses of those that were handed out, by integer. */
+/* Objects with consecutive integers: the addresses of those that were handed out, by integer. */
 enum { heddle_known_objects = 1024 };
 typedef struct {
     unsigned first;

@@ -44,9 +44,9 @@ namespace heddle::api {
 /// Fails `call`, for which enter_first() had no thread.
 [[gnu::cold]] int refuse_outside(const char* call);
 
-/// The section of a call, under the recipe with one critical section for a whole call, or if a race
-/// detector watches the program. No thread is current_thread between calls then, so that each call
-/// comes here. Other calls pay nothing for the question.
+/// The section of a call. It exists under the recipe with one critical section for a whole call;
+/// also if a race detector watches the program. No thread is current_thread between calls then, so
+/// that each call comes here. Other calls pay nothing for the question.
 class CallSection {
 public:
     /// The section is false as a value if there was no thread for another reason.
