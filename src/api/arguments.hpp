@@ -39,7 +39,7 @@ inline bool is_memory_or_null(const void* address) noexcept {
 /// Returns what is wrong with an address that is_memory() denies.
 std::string no_memory(const void* address);
 
-/// The kind `Base` by another name of the standard.
+/// Defines the kind `Base` under another name of the standard.
 #define HEDDLE_NAMED(Kind, Base, mpi_name)            \
     struct Kind : Base {                              \
         static constexpr const char* name = mpi_name; \

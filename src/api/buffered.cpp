@@ -52,7 +52,7 @@ int attach_to(const Place& place, void* memory, std::int64_t size) {
     return place.fail(MPI_ERR_BUFFER, "a buffer is attached already");
 }
 
-/// Waits, asleep, until every message has left the buffer.
+/// Detaches a buffer. Sleeps until every message has left it.
 template <class Size>
 int detach_from(const Place& place, void** memory, Size& size) {
     Buffer buffer;

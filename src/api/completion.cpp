@@ -30,7 +30,7 @@ void make_progress(Thread& thread, std::span<Request* const> active) {
         engine.polling().poll(thread, p2p::AnyRequest(engine, active).instances());
         engine.polling().poll_all(thread);
     }
-    // A loop of tests is a wait in disguise: the thread it waits for may need this core.
+    // A loop of tests is a wait in disguise: the thread or process it waits for may need this core.
     constexpr std::uint32_t tests_between_offers = 32;
     if (++thread.tests % tests_between_offers == 0) progress::offer_core(thread.patience);
 }

@@ -19,7 +19,7 @@ namespace heddle::api {
 /// Raises the error that there is no such operation (any more).
 int has_been_completed(Thread& thread);
 /// Returns the request behind a handle, without raising an error. Returns nullptr if the handle is
-/// no request, also for MPI_REQUEST_NULL. It also does for one of very many requests.
+/// no request, also for MPI_REQUEST_NULL. Also returns nullptr for one of very many requests.
 [[gnu::always_inline]] inline Request* usual_request(const Engine& engine,
                                                      MPI_Request handle) noexcept {
     auto* candidate = reinterpret_cast<Request*>(handle);

@@ -68,7 +68,7 @@ int get_size(Thread& thread, Fh file, Out<MPI_Offset> size) {
     return MPI_SUCCESS;
 }
 
-// --- what is known of it ---
+// --- properties ---
 
 int get_group(Thread&, Fh file, Out<MPI_Group> result) {
     objects::Group& group = *file->open->communicator->group;

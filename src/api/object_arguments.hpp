@@ -95,7 +95,7 @@ struct Session {
     objects::Session& operator*() const noexcept { return *object; }
 };
 
-/// A window. Errors of calls on it are raised there.
+/// A window. Errors of calls on it are raised on it.
 struct Win {
     static constexpr const char* name = "win";
     objects::Window* object;

@@ -135,7 +135,7 @@ int shared_query(Thread& thread, Win win, TargetRank rank, Out<MPI_Aint> size, O
     return MPI_SUCCESS;
 }
 
-// --- what is known of it ---
+// --- properties ---
 
 int get_group(Thread&, Win win, Out<MPI_Group> result) {
     objects::Group& group = *win->communicator->group;

@@ -111,7 +111,7 @@ int finalize(Thread& thread, InOut<MPI_Session> handle) {
     return MPI_SUCCESS;
 }
 
-// --- what there is ---
+// --- process sets and properties ---
 
 int get_info(Thread&, Session session, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();

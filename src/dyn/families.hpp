@@ -70,7 +70,7 @@ public:
     void add(std::unique_ptr<Family> family);
     /// Releases the families that this process is not connected with any more.
     void let_go();
-    /// Releases all.
+    /// Releases all families.
     void let_all_go();
 
 private:

@@ -33,14 +33,14 @@ struct FromPacked {
     }
 };
 
-/// Blocks of a size that the compiler knows.
+/// Copies blocks of a size that the compiler knows.
 template <std::size_t size>
 struct Exactly {
     [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept {
         std::memcpy(to, from, size);
     }
 };
-/// Blocks of `unit` to twice as many bytes: two copies that overlap.
+/// Copies blocks of `unit` to twice as many bytes, by two copies that overlap.
 template <std::size_t unit>
 struct UpToTwice {
     std::size_t rest;  ///< size - unit

@@ -99,7 +99,7 @@ private:
     std::int64_t alignment_ = 1;
 };
 
-/// count times length elements, stride bytes apart: MPI_Type_contiguous, vector and hvector.
+/// A loop: count times length elements, stride bytes apart (MPI_Type_contiguous, vector, hvector).
 struct Loop {
     std::int64_t count, length;
     Wide stride;

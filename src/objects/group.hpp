@@ -44,7 +44,7 @@ Members intersected(const Members& first, const Members& second);
 Members without(const Members& first, const Members& second);
 /// Returns MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 int compared(const Members& first, const Members& second);
-/// Returns the weaker of two such relations.
+/// Returns the weaker of two results of compared().
 int weaker(int first, int second) noexcept;
 
 }  // namespace heddle::objects

@@ -212,7 +212,7 @@ std::vector<TypeUnderTest> types() {
     };
 }
 
-/// MPI 5.0, 6.9.2.
+/// Returns whether the standard defines the operation on the category (MPI 5.0, 6.9.2).
 bool defined(Builtin op, const std::string& category) {
     const auto any_of = [&](std::initializer_list<const char*> some) {
         return std::any_of(some.begin(), some.end(), [&](const char* c) { return category == c; });
