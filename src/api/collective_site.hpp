@@ -13,7 +13,7 @@
 
 namespace heddle::api {
 
-/// How a call uses a buffer.
+/// The use of a buffer by a call.
 enum class Use : std::uint8_t {
     in,      ///< reads it
     out,     ///< fills it

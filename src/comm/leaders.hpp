@@ -23,7 +23,7 @@
 
 namespace heddle::comm {
 
-/// How a leader reaches the other one.
+/// The route of a leader to the other one.
 struct Route {
     /// nullptr if there is none, and `error` was raised.
     objects::Communicator* for_errors = nullptr;

@@ -12,7 +12,7 @@ namespace heddle::objects {
 
 struct Definition;
 
-/// How the conversion to external32 changes a value, besides the order of its bytes.
+/// The change of a value by the conversion to external32, besides the order of its bytes.
 enum class External : std::uint8_t {
     same,         ///< no change
     integer,      ///< the least significant bytes; on the return the sign is extended

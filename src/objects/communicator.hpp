@@ -92,7 +92,7 @@ struct Communicator : core::Object {
     Group* group = nullptr;  ///< local group, counted
     /// The remote group of an intercommunicator, counted; otherwise nullptr.
     Group* remote = nullptr;
-    /// In an intercommunicator, the local group comes first in the order of participants.
+    /// The local group comes first in the order of an intercommunicator's participants.
     bool is_first = true;
     std::atomic<Communicator*> local{nullptr};  ///< see local_communicator(); counted
     Session* session = nullptr;  ///< the session it comes from, counted; nullptr: the world model

@@ -71,7 +71,7 @@ struct Geometry {
     std::int64_t upper_bound() const noexcept { return lower_bound + extent; }
 };
 
-/// How a type was made: the call's arguments.
+/// The recipe of a type: the arguments of the call that made it.
 struct Recipe {
     int combiner = MPI_COMBINER_NAMED;
     bool large = false;  ///< made by the large-count form
@@ -81,7 +81,7 @@ struct Recipe {
     /// 5.0, 5.1.13).
     std::vector<std::int64_t> numbers;
     std::vector<DefinitionPointer> types;
-    /// The same type made from simpler ones, for a subarray and a distributed array.
+    /// The type made from simpler ones, for a subarray and a distributed array.
     DefinitionPointer simpler;
 };
 

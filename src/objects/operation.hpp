@@ -72,7 +72,7 @@ struct Reduction {
     /// called. (False for predefined pairs with gaps: their kernels, or the user's function, know
     /// the gaps.)
     bool packed = false;
-    /// From one element to the next in the form in which they travel.
+    /// The bytes from one element to the next, in the form in which they travel.
     std::uint64_t element_bytes = 0;
 
     Reduction() = default;

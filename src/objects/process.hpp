@@ -121,7 +121,7 @@ public:
     Errhandler* errors_are_fatal = nullptr;
     Errhandler* errors_abort = nullptr;
     Errhandler* errors_return = nullptr;
-    /// By handle, which is below this size for every predefined type.
+    /// The predefined types by handle, which is below this size for all of them.
     std::array<Datatype*, 1024> predefined_types{};
     std::array<Operation*, 64> predefined_operations{};  ///< likewise
     PlainTypes plain_types;

@@ -39,7 +39,7 @@ struct Section {
 /// Properties of one element of a type.
 struct Pattern {
     bool ordered = true;   ///< places do not decrease along the type map
-    bool disjoint = true;  ///< no byte is named twice
+    bool disjoint = true;  ///< no byte is named twice.
     /// No byte is named by two elements in a row, of which the second lies behind the first.
     bool repeats = true;
     std::uint64_t blocks = 0;  ///< at most this many: neighbours may touch

@@ -143,7 +143,7 @@ struct alignas(512) Window : core::Object {
     std::vector<std::int32_t> nodes;         ///< the first rank of each node, in their order
     std::shared_ptr<const platform::Mapping> mapping;
     NodeMemory::Holder own_piece;  ///< memory of MPI_Alloc_mem that MPI_Win_create got
-    /// The same of other processes.
+    /// The mappings of such memory of other processes.
     std::vector<std::shared_ptr<const platform::Mapping>> other_pieces;
     /// Serves by messages, if a process cannot access the memory of another.
     std::shared_ptr<rma::Service> service;
