@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the ABI leaves open, and what Fortran is like (MPI 5.0, 20). May be called at any time.
+/// Questions that the ABI leaves open, and properties of Fortran (MPI 5.0, 20). May be called at
+/// any time.
 
 #include <cstring>
 #include <map>
@@ -12,7 +13,8 @@
 namespace heddle::api {
 namespace {
 
-/// What somebody who knows the Fortran compiler has said. Of the program, not of a Process.
+/// Properties of the Fortran compiler, as the program has set them. They belong to the program, not
+/// to a Process.
 struct Fortran {
     std::mutex lock;
     bool known = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Whether an address can be memory of a program, at the cost of a comparison with null.
+/// Tells whether an address can be memory of a program, at the cost of a comparison with null.
 
 #include <cstdint>
 
@@ -8,8 +8,9 @@
 
 namespace heddle::api {
 
-/// The upper half of x86-64's addresses belongs to the kernel. A signed comparison refuses it with the small constants, and
-/// so the negative constants of another ABI. Elsewhere the highest bits may be tags.
+/// The upper half of x86-64's addresses belongs to the kernel. A signed comparison refuses it
+/// together with the small constants, and so the negative constants of another ABI. On other
+/// processors the highest bits may be tags.
 #if defined(__x86_64__)
 inline constexpr bool negative_is_refused = true;
 #else

@@ -6,7 +6,7 @@
 namespace heddle::api {
 namespace {
 
-/// nullptr: it is none.
+/// Returns nullptr if the address is no constant.
 const char* name_of_constant(const void* address) noexcept {
     if (address == MPI_IN_PLACE) return "MPI_IN_PLACE";
     if (address == MPI_BUFFER_AUTOMATIC) return "MPI_BUFFER_AUTOMATIC";

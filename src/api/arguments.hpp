@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Kinds of arguments. Each is made from what the program passed, says whether that is an error
-/// (MPI_SUCCESS or an error class), and what is wrong with it.
+/// Kinds of arguments. Each is made from a value that the program passed. It tells whether the
+/// value is an error (MPI_SUCCESS or an error class), and what is wrong with it.
 ///
-/// A kind is    Kind(Process&, raw)                      looks handles up, checks nothing
-///              int error(const Communicator*) const     the call's communicator, or nullptr
-///              std::string wrong(const Communicator*)   a clause for the message
-///              static constexpr const char* name        of the argument, as in the standard
+/// A kind is    Kind(Process&, raw)                      looks handles up, checks nothing.
+///              int error(const Communicator*) const     takes the call's communicator, or nullptr.
+///              std::string wrong(const Communicator*)   returns a clause for the message.
+///              static constexpr const char* name        is the argument's, as in the standard.
 ///
-/// A kind that differs from another in its name only is a HEDDLE_NAMED; one that checks more, too,
+/// A kind that differs from another only in its name is a HEDDLE_NAMED. A kind that checks more
 /// derives from it.
 
 #include <cstdint>
@@ -25,27 +25,28 @@ namespace heddle::api {
 using objects::Communicator;
 using objects::Process;
 
-/// No memory lies below: those are a null pointer and constants that stand for addresses (MPI_IN_PLACE,
-/// MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY). A comparison with it costs no more than one with null.
+/// The first address that can be memory. Below it are a null pointer and constants that stand for
+/// addresses: MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY. A comparison
+/// with it costs no more than one with null.
 inline constexpr std::uintptr_t first_address = 4096;
 inline bool is_memory(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) >= first_address;
 }
-/// The same, or nothing at all.
+/// Returns the same, but true for a null pointer.
 inline bool is_memory_or_null(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) - 1 >= first_address - 1;
 }
-/// What is wrong with an address that is_memory() denies.
+/// Returns what is wrong with an address that is_memory() denies.
 std::string no_memory(const void* address);
 
-/// The kind `Base` by another name of the standard.
+/// Defines the kind `Base` under another name of the standard.
 #define HEDDLE_NAMED(Kind, Base, mpi_name)            \
     struct Kind : Base {                              \
         static constexpr const char* name = mpi_name; \
         using Base::Base;                             \
     };
 
-/// What is wrong with a handle that names none.
+/// Returns what is wrong with a handle that names no communicator.
 std::string no_communicator(MPI_Comm handle);
 
 struct Comm {
@@ -93,13 +94,14 @@ struct Type {
         return object == nullptr ? "no datatype, or one that has been freed"
                                  : "a datatype that has not been committed";
     }
-    /// Stands for a type where none is needed: nothing is sent or received (see no_data_of()).
+    /// Puts in a type if none is needed: nothing is sent or received (see no_data_of()).
     void let_pass(Process& process) noexcept { object = process.datatype(MPI_BYTE); }
     objects::Datatype* operator->() const noexcept { return object; }
     objects::Datatype& operator*() const noexcept { return *object; }
 };
 
-/// Whether it is one of the communicator's. True without one: that is an error of its own.
+/// Returns whether the rank is one of the communicator's. Returns true without a communicator: that
+/// is an error of its own.
 inline bool is_rank(std::int32_t rank, const Communicator* communicator) noexcept {
     return communicator == nullptr ||
         static_cast<std::uint32_t>(rank) < static_cast<std::uint32_t>(communicator->peers);
@@ -121,7 +123,7 @@ struct Dest {
     std::string wrong(const Communicator* communicator) const;
 };
 
-/// A rank to receive from; MPI_ANY_SOURCE, too.
+/// A rank to receive from, or MPI_ANY_SOURCE.
 struct Source {
     static constexpr const char* name = "source";
     std::int32_t rank;
@@ -137,7 +139,7 @@ struct Source {
     std::string wrong(const Communicator* communicator) const;
 };
 
-/// MPI_TAG_UB.
+/// The value of MPI_TAG_UB.
 inline constexpr std::int32_t most_tag = 0x7fffffff;
 
 struct SendTag {
@@ -168,7 +170,8 @@ struct ReceiveTag {
     std::string wrong(const Communicator* communicator) const;
 };
 
-/// Where data lies. Whether it must be memory depends on count and type: the implementation decides.
+/// The place of data. Whether it must be memory depends on count and type: the implementation
+/// decides.
 struct SendBuffer {
     static constexpr const char* name = "buf";
     const std::byte* address;
@@ -186,7 +189,7 @@ struct ReceiveBuffer {
     std::string wrong(const Communicator*) const { return {}; }
 };
 
-/// A place for a result; must be there.
+/// A place for a result. It must be memory.
 template <class T>
 struct Out {
     static constexpr const char* name = "result";
@@ -202,7 +205,7 @@ struct Out {
     T& operator*() const noexcept { return *place; }
     T* operator->() const noexcept { return place; }
 };
-/// The same for what is read as well.
+/// A place that is also read.
 template <class T>
 using InOut = Out<T>;
 
@@ -233,12 +236,12 @@ struct FilledStatus {
     const MPI_Status& operator*() const noexcept { return *place; }
 };
 
-/// An array, whose length another argument says: whether it may be missing, the implementation decides.
+/// An array. Another argument is its length. The implementation decides whether it may be missing.
 template <class T>
 struct Array {
     static constexpr const char* name = "array";
-    static constexpr bool is_array =
-        true;  ///< of no elements it may have any address (api/entry.hpp)
+    /// If it has no elements, it may have any address (api/entry.hpp).
+    static constexpr bool is_array = true;
     T* value;
 
     Array(const auto&, T* raw) noexcept : value(raw) {}
@@ -248,7 +251,7 @@ struct Array {
     std::string wrong(const Communicator*) const { return no_memory(value); }
 };
 
-/// Passed on as it is; the implementation checks what there is to check.
+/// A value that is passed on as it is. The implementation checks it.
 template <class T>
 struct Raw {
     static constexpr const char* name = "argument";

@@ -9,7 +9,7 @@
 namespace heddle::api {
 namespace {
 
-/// A type that is being made. Unless it is kept, it goes again, with the attributes that it got.
+/// A type that is being made. Unless it is kept, it is freed, with the attributes that it got.
 struct Duplicate {
     Process& process;
     objects::Datatype& type;
@@ -110,7 +110,7 @@ int free_keyval(Thread& thread, InOut<int> keyval) {
     return MPI_SUCCESS;
 }
 
-/// A datatype, committed or not.
+/// A datatype, whether committed or not.
 struct AttributedType : Type {
     using Type::Type;
     int error(const Communicator*) const noexcept {
@@ -141,8 +141,8 @@ int set_attr(Thread& thread, Object object, Raw<int> keyval, Raw<void*> value) {
     return MPI_SUCCESS;
 }
 
-/// What predefined keys of windows give: the window's address itself, and addresses of all other values. False:
-/// it is no such key.
+/// Finds the value of a predefined key of windows: the window's address itself, and addresses of
+/// all other values. Returns false if the key is not predefined.
 bool predefined_of(objects::Window& window, int keyval, void*& value) noexcept {
     switch (keyval) {
         case MPI_WIN_BASE: value = window.base; return true;
@@ -154,7 +154,7 @@ bool predefined_of(objects::Window& window, int keyval, void*& value) noexcept {
     }
 }
 
-/// Attributes of the program: the value that was set. Predefined ones: the address of an int.
+/// Gives the value of the program's attributes. For predefined ones it gives the address of an int.
 template <Holds holds, class Object>
 int get_attr(Thread& thread, Object object, Raw<int> keyval, OutPointer value, Out<int> flag) {
     if (holds == Holds::communicator && objects::is_predefined_keyval(keyval.value)) {

@@ -13,7 +13,7 @@ namespace {
 
 using Buffer = std::shared_ptr<p2p::BsendBuffer>;
 
-/// What a buffer is attached to: a communicator, a session, or else the process.
+/// The owner of a buffer: a communicator, a session, or else the process.
 struct Place {
     Thread& thread;
     Communicator* communicator = nullptr;
@@ -52,7 +52,7 @@ int attach_to(const Place& place, void* memory, std::int64_t size) {
     return place.fail(MPI_ERR_BUFFER, "a buffer is attached already");
 }
 
-/// Waits, asleep, until every message has left the buffer.
+/// Detaches a buffer. Sleeps until every message has left it.
 template <class Size>
 int detach_from(const Place& place, void** memory, Size& size) {
     Buffer buffer;
@@ -139,7 +139,7 @@ int bsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, 
         p2p::outbound(*comm, comm->context, buffer.address, shape, dest.rank, tag.value));
 }
 
-/// Complete at once: the message is in the buffer.
+/// Hands out a complete request, since the message is in the buffer.
 int ibsend(Thread& thread, SendBuffer buffer, Count count, Type type, Dest dest, SendTag tag,
            Comm comm, Out<MPI_Request> request) {
     const int error = bsend(thread, buffer, count, type, dest, tag, comm);
@@ -158,7 +158,7 @@ int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outboun
     if (buffer == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_BUFFER, "no buffer is attached");
     if (buffer->send(thread, message)) return MPI_SUCCESS;
-    // Messages may have left without this process having looked.
+    // Messages may have left the buffer without this process having noticed.
     engine_of(thread).polling().poll_all(thread);
     if (buffer->send(thread, message)) return MPI_SUCCESS;
     return objects::fail(thread, &communicator, MPI_ERR_BUFFER,

@@ -15,7 +15,7 @@ namespace heddle::api {
 
 void close(core::Thread& thread) {
     objects::Process& process = *thread.process;
-    // One after the other, so that the last one knows that it is.
+    // One call after the other, so that the last one knows that it is the last.
     std::lock_guard guard(process.closing);
     if (process.is_last_use()) comm::hand_over_everything(thread);
     if (!process.close()) return;
@@ -25,7 +25,8 @@ void close(core::Thread& thread) {
         std::fprintf(stderr, "heddle: recording of rank %d: %s\n", process.rank(), problem.c_str());
     if (platform::leaks_are_sought()) comm::forget_buffers(process);
     process.give_memory_back(thread);
-    // Not before: it may have to say where those are who are to be told that this process rests.
+    // Not earlier: the launcher may have to tell where the processes are that must learn that this
+    // one rests.
     process.leave_launcher();
 }
 

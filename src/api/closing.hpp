@@ -6,8 +6,8 @@
 
 namespace heddle::api {
 
-/// One user of the process less. The last one hands over what was sent, reports what was counted, and leaves
-/// the job.
+/// Removes one user of the process. The last one hands over what was sent, reports the counters,
+/// and leaves the job.
 void close(core::Thread& thread);
 
 }  // namespace heddle::api

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Barrier and broadcast (MPI 5.0, 6.3 and 6.4), and what the forms of all collectives share.
+/// Barrier and broadcast (MPI 5.0, 6.3 and 6.4), and the common parts of the forms of all
+/// collectives.
 
 #include "api/collective_forms.hpp"
 

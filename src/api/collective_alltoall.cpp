@@ -10,7 +10,7 @@ using coll::Block;
 using coll::Blocks;
 using coll::Collective;
 
-/// What the three have in common; `from` is the same as `to` in place.
+/// Does the common part of the three. In place, `from` is the same as `to`.
 int exchange(const Site& site, Collective what, const Blocks& from, const Blocks& to,
              bool in_place) {
     if (site.inter()) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Kinds of arguments of collective calls (see arguments.hpp), and what is made of them.
+/// Kinds of arguments of collective calls (see arguments.hpp), and their use.
 ///
-/// What is significant only at the root, or only without MPI_IN_PLACE, is looked up like any other
-/// argument but checked by the implementation when it is needed: Later<Kind>::check().
+/// Some arguments are significant only at the root, or only without MPI_IN_PLACE. They are looked
+/// up like any other argument. The implementation checks them when it needs them:
+/// Later<Kind>::check().
 
 #include <cstdint>
 #include <string>
@@ -23,7 +24,7 @@ struct Root {
     int error(const Communicator* communicator) const noexcept {
         if (is_rank(rank, communicator)) [[likely]]
             return MPI_SUCCESS;
-        // In the root's group of an intercommunicator.
+        // These stand in the root's group of an intercommunicator.
         const bool placed = rank == MPI_ROOT || rank == MPI_PROC_NULL;
         return placed && communicator->remote != nullptr ? MPI_SUCCESS : MPI_ERR_ROOT;
     }
@@ -83,7 +84,7 @@ struct Values {
     }
 };
 
-/// For each process that messages go to.
+/// Counts for the processes that messages go to.
 struct Counts : Values {
     static constexpr const char* name = "counts";
     template <class T>
@@ -109,7 +110,7 @@ protected:
     }
 };
 
-/// For each process of the group itself, of an intercommunicator, too.
+/// Counts for the processes of the local group, of an intercommunicator, too.
 struct GroupCounts : Counts {
     using Counts::Counts;
     int error(const Communicator* communicator) const noexcept {
@@ -128,7 +129,7 @@ struct Displacements : Values {
     std::string wrong(const Communicator*) const { return no_memory(address()); }
 };
 
-/// A datatype for each process. Where there are no elements, any handle may stand: programs pass
+/// A datatype for each process. If there are no elements, any handle is allowed: programs pass
 /// MPI_DATATYPE_NULL. So each is checked together with its count.
 struct TypeList {
     static constexpr const char* name = "types";

@@ -18,7 +18,7 @@
 
 namespace heddle::api {
 
-/// The last step of calls that do not wait.
+/// Hands out the request, as the last step of calls that do not wait.
 int hand_out_collective(Thread& thread, std::unique_ptr<coll::Execution> execution,
                         MPI_Request& handle);
 int hand_out_persistent(Thread& thread, std::unique_ptr<coll::Execution> execution,
@@ -42,7 +42,7 @@ struct Forms<what, plan, int (*)(const Site&, Kinds...)> {
         if (const int error = write(thread, execution->schedule, arguments...)) return error;
         return hand_out_collective(thread, std::move(execution), *request);
     }
-    /// Hints mean nothing yet.
+    /// Makes a persistent request. Hints have no effect yet.
     static int persistent(Thread& thread, Kinds... arguments, Comm comm, Hints,
                           Out<MPI_Request> request) {
         auto execution = std::make_unique<coll::Execution>(thread, *comm);

@@ -10,18 +10,18 @@ using coll::Block;
 using coll::Blocks;
 using coll::Collective;
 
-// Names for what the signatures below are full of.
+// Short names for kinds that the signatures below repeat.
 using SendCountLater = Later<InCount>;
 using SendTypeLater = Later<InType>;
 using ReceiveCountLater = Later<ResultCount>;
 using ReceiveTypeLater = Later<ResultType>;
 
-/// The root's own block among all, if it has one.
+/// Returns the root's own block among all, if it has one.
 Block own_of(const Site& site, Part part, std::span<const Block> all) noexcept {
     return part.root && part.member ? all[static_cast<std::size_t>(site.schedule.rank)] : Block{};
 }
 
-/// What the forms of gather have in common: `all` at the root, `mine` at members.
+/// Does the common part of the forms of gather: `all` at the root, `mine` at members.
 int gather_blocks(const Site& site, Collective what, Part part, bool in_place, Block mine,
                   const Blocks& all, Root root) {
     if (site.inter()) {
@@ -68,7 +68,7 @@ int gatherv(const Site& site, In in, SendCountLater in_count, SendTypeLater in_t
                          root);
 }
 
-/// Likewise.
+/// Does the common part of the forms of scatter.
 int scatter_blocks(const Site& site, Collective what, Part part, bool in_place, const Blocks& all,
                    Block mine, Root root) {
     if (site.inter()) {
@@ -118,7 +118,8 @@ int scatterv(const Site& site, In in, Later<InCounts> counts, Later<Displacement
                           root);
 }
 
-/// Likewise; `in_place`: this process's block is in its place. `taken`: memory of the result.
+/// Does the common part of the forms of allgather. If `in_place`, this process's block is in its
+/// place. `taken` is the memory of the result.
 int allgather_blocks(const Site& site, In in, const SendCountLater& in_count,
                      const SendTypeLater& in_type, bool in_place, const Blocks& all, Block taken) {
     Data mine;

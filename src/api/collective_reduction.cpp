@@ -24,13 +24,13 @@ int prepare(const Site& site, Op op, Type type) {
     return site.fail(MPI_ERR_OP, undefined(site.schedule.reduction));
 }
 
-/// The buffers of a reduction; equal for MPI_IN_PLACE.
+/// The buffers of a reduction. They are equal for MPI_IN_PLACE.
 struct Operands {
-    std::byte* in = nullptr;   ///< nullptr: this process has no operand
-    std::byte* out = nullptr;  ///< nullptr: this process gets no result
+    std::byte* in = nullptr;   ///< nullptr if this process has no operand
+    std::byte* out = nullptr;  ///< nullptr if this process gets no result
 };
 
-/// `given` elements of this process, `taken` of the result.
+/// Measures the buffers: `given` elements of this process, `taken` of the result.
 int measure(const Site& site, In in, Count given, Result out, Count taken, Type type, Part part,
             Operands& operands) {
     const bool in_place = part.root && part.member && site.in_place(in.address);
@@ -54,7 +54,7 @@ std::uint64_t number(Count count) noexcept { return static_cast<std::uint64_t>(c
 int reduce(const Site& site, In in, Result out, Count count, Type type, Op op, Root root) {
     Operands operands;
     const Part part = site.part(root);
-    // Elsewhere in the root's group neither a buffer nor what is in it is significant.
+    // For other processes of the root's group neither the buffer nor its elements are significant.
     if (part.root || part.member)
         if (const int error = prepare(site, op, type)) return error;
     if (const int error = measure(site, in, count, out, count, type, part, operands)) return error;
@@ -95,8 +95,8 @@ int scan(const Site& site, In in, Result out, Count count, Type type, Op op) {
     return MPI_SUCCESS;
 }
 
-/// Rank 0 has no result, and its buffer is not looked at unless its operand is there. Nobody
-/// wants the operand of a process that is alone: its buffer is checked, and not read.
+/// Rank 0 has no result: its result buffer is ignored unless its operand is there. A process that
+/// is alone needs no operand: its buffer is checked, and not read.
 int exscan(const Site& site, In in, Result out, Count count, Type type, Op op) {
     Operands operands;
     const Part part{site.schedule.rank != 0 || is_in_place(in.address), true};
@@ -109,7 +109,7 @@ int exscan(const Site& site, In in, Result out, Count count, Type type, Op op) {
     return MPI_SUCCESS;
 }
 
-/// `counts(rank)`: how many elements of the result a rank of the group gets.
+/// `counts(rank)` is how many elements of the result a rank of the group gets.
 template <class Counts>
 int reduce_scatter_all(const Site& site, Collective what, In in, Result out, Type type, Op op,
                        Counts&& counts) {
@@ -154,8 +154,8 @@ int check_operand(Thread& thread, const Buffer& buffer, Count count, Type type) 
     return refuse(thread, nullptr, MPI_ERR_BUFFER, Buffer::name, no_memory(buffer.address));
 }
 
-/// Whether an element of one may lie where one of the other does. Of elements with gaps only that is known to be
-/// wrong which begins at the same place.
+/// Returns whether an element of one may lie where one of the other does. If elements have gaps,
+/// only buffers that begin at the same place are known to be wrong.
 bool may_overlap(const std::byte* one, const std::byte* other, std::uint64_t count,
                  const objects::Datatype& type) noexcept {
     if (count == 0 || type.size == 0) return false;

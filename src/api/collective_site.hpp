@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a collective call is made of: the calling thread, the communicator, the schedule that is being
-/// written; and the checks that need them. (Each argument alone checks itself.)
+/// The parts of a collective call: the calling thread, the communicator, and the schedule that is
+/// being written. It also has the checks that need them. (Each argument alone checks itself.)
 
 #include <algorithm>
 #include <span>
@@ -13,27 +13,28 @@
 
 namespace heddle::api {
 
-/// What a call does with a buffer.
+/// The use of a buffer by a call.
 enum class Use : std::uint8_t {
     in,      ///< reads it
     out,     ///< fills it
-    own_in,  ///< fills it, but for the block of this process, which is there already
+    own_in,  ///< fills it, except for the block of this process, which is there already
     in_out,  ///< reads and fills it
 };
 
 /// A buffer of equal blocks, or a packed copy of it.
 struct Data {
     std::byte* address = nullptr;
-    std::uint64_t bytes = 0;  ///< of one block, as it travels
-    coll::Block
-        memory{};  ///< what is surely touched of the program's: all, or the first byte where there are gaps
+    std::uint64_t bytes = 0;  ///< of one block, in the form in which it travels
+    /// The program's memory that is surely touched: all, or the first byte if there are gaps.
+    coll::Block memory{};
 
     coll::Block block() const noexcept { return {address, bytes}; }
     coll::Blocks blocks() const noexcept { return {address, bytes}; }
 };
 
-/// The root has all blocks or the result, a member has a block or an operand. On an intracommunicator
-/// the root is a member; on an intercommunicator some processes are neither.
+/// A part in a collective. The root has all blocks or the result, a member has a block or an
+/// operand. On an intracommunicator the root is a member. On an intercommunicator some processes
+/// are neither.
 struct Part {
     bool root;
     bool member;
@@ -51,17 +52,17 @@ struct Site {
         return objects::fail(thread, &communicator, error_class, detail);
     }
     bool inter() const noexcept { return communicator.remote != nullptr; }
-    /// What the process has to do in an operation with a root.
+    /// Returns the process's part in an operation with a root.
     Part part(const Root& root) const noexcept {
         if (inter()) [[unlikely]]
             return {root.rank == MPI_ROOT, root.rank >= 0};
         return {communicator.rank == root.rank, true};
     }
-    /// Whether an argument is MPI_IN_PLACE where that is allowed.
+    /// Returns whether an argument is MPI_IN_PLACE, and may be.
     bool in_place(const void* address) const noexcept { return is_in_place(address) && !inter(); }
 
-    /// What there must be at the address of a buffer: nothing, if it has no elements; or something; and
-    /// `memory`, if it cannot be MPI_BOTTOM, a null pointer, with addresses in a type or displacements.
+    /// The need for memory at the address of a buffer. `data`: the buffer has elements. `memory`:
+    /// the address cannot be MPI_BOTTOM, a null pointer, with addresses in a type or displacements.
     struct Need {
         bool data = false;
         bool memory = false;
@@ -74,7 +75,8 @@ struct Site {
         return fail(MPI_ERR_BUFFER,
                     std::string("argument ") + Buffer::name + ": " + no_memory(buffer.address));
     }
-    /// A buffer with `blocks` blocks of count elements. `packed`: elements travel in packed form.
+    /// Measures a buffer with `blocks` blocks of count elements. If `packed`, elements travel in
+    /// packed form.
     template <class Buffer, class CountKind, class TypeKind>
     int measure(const Buffer& buffer, const CountKind& count, const TypeKind& type,
                 std::int64_t blocks, Use use, bool packed, Data& data) const {
@@ -98,7 +100,7 @@ struct Site {
                 std::int64_t blocks, Use use, Data& data) const {
         return measure(buffer, count, type, blocks, use, !type->contiguous, data);
     }
-    /// The same where count and type have not been checked.
+    /// Does the same if count and type have not been checked.
     template <class Buffer, class CountKind, class TypeKind>
     int measure(const Buffer& buffer, const Later<CountKind>& count,
                 const Later<TypeKind>& any_type, std::int64_t blocks, Use use, Data& data) const {
@@ -109,7 +111,7 @@ struct Site {
         return measure(buffer, static_cast<const CountKind&>(count),
                        static_cast<const TypeKind&>(type), blocks, use, !type->contiguous, data);
     }
-    /// Blocks of different sizes; the list lies in the schedule.
+    /// Lists blocks of different sizes. The list lies in the schedule.
     template <class Buffer, class CountsKind, class DisplacementsKind, class TypeKind>
     int list(const Buffer& buffer, const Later<CountsKind>& counts,
              const Later<DisplacementsKind>& displacements, const Later<TypeKind>& type, Use use,
@@ -121,7 +123,7 @@ struct Site {
             return std::pair(type.object, displacements[rank] * type->extent);
         });
     }
-    /// Of Alltoallw: displacements are bytes, and each block has a type.
+    /// Lists the blocks of Alltoallw: displacements are bytes, and each block has a type.
     template <class Buffer, class CountsKind, class DisplacementsKind, class TypesKind>
     int list_typed(const Buffer& buffer, const Later<CountsKind>& counts,
                    const Later<DisplacementsKind>& displacements, const Later<TypesKind>& types,
@@ -144,7 +146,7 @@ struct Site {
         }
         return MPI_SUCCESS;
     }
-    /// `place` answers type and offset of a rank's block.
+    /// Lists blocks. `place` returns type and offset of a rank's block.
     template <class CountsKind, class Buffer, class Place>
     int list_blocks(const Buffer& buffer, Use use, std::span<coll::Block>& blocks,
                     const Values& counts, Place&& place) const {
@@ -161,7 +163,7 @@ struct Site {
         }
         return present(buffer, need);
     }
-    /// A block of its own size, whose needs are added to `need`.
+    /// Measures a block of its own size, and adds its needs to `need`.
     template <class CountKind, class Buffer>
     int block(const Buffer& buffer, std::int64_t count, const objects::Datatype& type,
               std::int64_t offset, Use use, coll::Block& block, Need& need) const {
@@ -179,10 +181,11 @@ struct Site {
         block = data.block();
         return MPI_SUCCESS;
     }
-    /// Puts a packed copy in the place of `blocks` blocks of count elements.
+    /// Replaces `blocks` blocks of count elements by a packed copy.
     [[gnu::cold]] void pack(const objects::Datatype& type, std::uint64_t count, std::int64_t blocks,
                             Use use, Data& data) const;
-    /// What a call reads and what it fills are apart: MPI_IN_PLACE is for calls that have one buffer.
+    /// Checks that the memory that a call reads and the memory that it fills do not overlap.
+    /// MPI_IN_PLACE is for calls that have one buffer.
     int apart(const coll::Block& in, const coll::Block& out) const {
         const bool overlap = in.bytes != 0 && out.bytes != 0 && in.data < out.data + out.bytes &&
             out.data < in.data + in.bytes;
@@ -193,13 +196,13 @@ struct Site {
                             : "arguments sendbuf and recvbuf: they overlap, and "
                               "neither is MPI_IN_PLACE");
     }
-    /// The same of lists; one by one, which finds a buffer that is passed twice.
+    /// Does the same for lists, block by block. This finds a buffer that is passed twice.
     int apart(std::span<const coll::Block> in, std::span<const coll::Block> out) const {
         for (std::size_t i = 0; i < std::min(in.size(), out.size()); ++i)
             if (const int error = apart(in[i], out[i])) return error;
         return MPI_SUCCESS;
     }
-    /// A process sends to itself no more than it expects of itself.
+    /// Checks that a process sends to itself no more than it expects of itself.
     int fits(std::uint64_t sent, std::uint64_t expected) const {
         if (sent <= expected) [[likely]]
             return MPI_SUCCESS;
@@ -208,7 +211,7 @@ struct Site {
                         std::to_string(expected));
     }
 
-    /// Steps name memory that some of them write to.
+    /// Returns writable memory. Steps name memory that some of them write to.
     static std::byte* writable(const std::byte* data) noexcept {
         return const_cast<std::byte*>(data);
     }

@@ -87,7 +87,7 @@ int remote_group(Thread& thread, Comm comm, Out<MPI_Group> group) {
 
 // --- making ---
 
-/// One like `parent` but for its context, which is still to be agreed on.
+/// Makes a communicator like `parent` except for its context, which is still to be agreed on.
 Communicator& twin(Thread& thread, Communicator& parent) {
     parent.group->retain();
     if (parent.remote != nullptr) parent.remote->retain();
@@ -97,7 +97,8 @@ Communicator& twin(Thread& thread, Communicator& parent) {
     return made;
 }
 
-/// A communicator that is being made. Unless it is kept, it goes again, with the attributes that it got.
+/// A communicator that is being made. Unless it is kept, it is freed, with the attributes that it
+/// got.
 class Twin {
 public:
     Twin(Process& process, Communicator& made) noexcept : process_(process), made_(&made) {}
@@ -116,7 +117,7 @@ private:
     Communicator* made_;
 };
 
-/// Copies attributes and takes hints.
+/// Copies attributes and sets hints.
 int furnish(Thread& thread, Communicator& parent, Communicator& made, const Hints& hints) {
     if (hints.object != nullptr) objects::apply_hints(made, *hints);
     const int error =
@@ -145,7 +146,8 @@ int duplicate(Thread& thread, Comm comm, Out<MPI_Comm> result) {
     return dup_with_info(thread, comm, Hints(thread, MPI_INFO_NULL), result);
 }
 
-/// The context comes while the request is pending, straight to where it belongs.
+/// Duplicates without waiting. While the request is pending, the context is written straight to the
+/// new communicator.
 int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
                    Out<MPI_Request> handle) {
     *result = MPI_COMM_NULL;
@@ -158,7 +160,7 @@ int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
         return error;
     *result = keeper.keep();
     if (!request->immortal) return hand_out(thread, *comm, request, *handle);
-    *handle = reinterpret_cast<MPI_Request>(request);  // the first member may have told everybody
+    *handle = reinterpret_cast<MPI_Request>(request);  // the first member may have told all others
     return MPI_SUCCESS;
 }
 
@@ -183,14 +185,15 @@ int split(Thread& thread, Comm comm, Raw<int> color, Raw<int> key, Out<MPI_Comm>
     return split_by(thread, *comm, color.value, key.value, *result);
 }
 
-/// The first place of a participant that shares this one's memory: the same for all that do.
+/// Returns the first place of a participant that shares this one's memory: the same for all that
+/// do.
 int color_of_node(const Process& process, const comm::Participants& participants) {
     std::int32_t place = 0;
     while (participants.process(place) >= process.numbers.here()) ++place;
     return place;
 }
 
-/// Where a split by hardware puts a process: kinds are counted on each node.
+/// Returns the color of a process in a split by hardware. Kinds are counted on each node.
 int color_of_hardware(const Process& process, const comm::Participants& participants,
                       const std::string& kind) {
     if (kind == "mpi_shared_memory") return color_of_node(process, participants);
@@ -200,7 +203,7 @@ int color_of_hardware(const Process& process, const comm::Participants& particip
                       : color_of_node(process, participants) % (1 << 15) * most_of_a_kind + number;
 }
 
-/// Process sets are those of every session.
+/// Returns the color of a process in a split by a process set. The sets are those of every session.
 int color_of_set(const Process& process, const std::string& name) {
     if (objects::is_name_of_set(name, objects::world_set)) return 0;
     return objects::is_name_of_set(name, objects::self_set) ? process.rank() : MPI_UNDEFINED;
@@ -212,8 +215,9 @@ std::string value_of(Hints hints, const char* key) {
     return std::string(hints->get(key).value_or(""));
 }
 
-/// The largest kind of hardware that divides the processes (MPI 5.0, 7.4.2), which the info object then
-/// names. Who is bound within no single one of the kind is in no part.
+/// Splits by the largest kind of hardware that divides the processes (MPI 5.0, 7.4.2). The info
+/// object then names that kind. A process is in no part if it is not bound within a single one of
+/// the kind.
 int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, MPI_Comm& result) {
     constexpr int nowhere = std::numeric_limits<int>::max();
     result = MPI_COMM_NULL;
@@ -224,7 +228,8 @@ int split_unguided(Thread& thread, Communicator& parent, int key, Hints hints, M
         comm::Part part;
         const int color = number < 0 ? nowhere : number;
         if (const int error = comm::split(thread, everybody, color, key, part)) return error;
-        // The same for all, in both groups of an intercommunicator: nobody asks for another kind alone.
+        // The same for all processes, in both groups of an intercommunicator: none asks alone for
+        // another kind.
         const bool divided =
             part.local.size() + part.remote.size() != static_cast<std::size_t>(everybody.size());
         if (divided && number >= 0) {
@@ -268,7 +273,7 @@ int split_type(Thread& thread, Comm comm, Raw<int> type, Raw<int> key, Hints hin
     return split_by(thread, *comm, color, key.value, *result);
 }
 
-/// Ranks of the parent's local group, all of which must be there.
+/// Finds the ranks of `group` in the parent's local group. All of them must be there.
 int ranks_in(Thread& thread, Communicator& parent, const objects::Group& group, Members& ranks) {
     ranks = objects::ranks_of(group.processes, parent.group->processes);
     for (const std::int32_t rank : ranks)
@@ -279,7 +284,7 @@ int ranks_in(Thread& thread, Communicator& parent, const objects::Group& group, 
     return MPI_SUCCESS;
 }
 
-/// Nothing is said to processes outside the group.
+/// Makes a communicator of `group`. Sends nothing to processes outside of it.
 int create_by(Thread& thread, Communicator& parent, const objects::Group& group, std::int32_t tag,
               MPI_Comm& result) {
     result = MPI_COMM_NULL;
@@ -295,7 +300,8 @@ int create_by(Thread& thread, Communicator& parent, const objects::Group& group,
     return MPI_SUCCESS;
 }
 
-/// Of an intercommunicator everybody must know both groups: a split by place in the group does it.
+/// Makes a communicator of `group`. In an intercommunicator all processes must know both groups: a
+/// split by place in the group does it.
 int create(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
     if (comm->remote == nullptr)
         return create_by(thread, *comm, *group, comm::create_agreement, *result);
@@ -348,7 +354,8 @@ int comm_free(Thread& thread, InOut<MPI_Comm> handle) {
     return free_communicator(thread, *handle, false);
 }
 
-/// Operations that the program has not completed are its own affair; buffered ones are ours.
+/// The program is responsible for operations that it has not completed, the library for buffered
+/// ones.
 int disconnect(Thread& thread, InOut<MPI_Comm> handle) {
     return free_communicator(thread, *handle, true);
 }
@@ -361,7 +368,7 @@ int set_name(Thread& thread, Comm comm, Text name) {
     return MPI_SUCCESS;
 }
 
-/// The null handle has a name, too.
+/// A communicator, or the null handle, which has a name, too.
 struct NamedComm : Comm {
     using Comm::Comm;
     int error(const Communicator* communicator) const noexcept {

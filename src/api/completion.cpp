@@ -30,7 +30,7 @@ void make_progress(Thread& thread, std::span<Request* const> active) {
         engine.polling().poll(thread, p2p::AnyRequest(engine, active).instances());
         engine.polling().poll_all(thread);
     }
-    // A loop of tests is a wait in disguise: whoever it waits for may need this core.
+    // A loop of tests is a wait in disguise: the thread or process it waits for may need this core.
     constexpr std::uint32_t tests_between_offers = 32;
     if (++thread.tests % tests_between_offers == 0) progress::offer_core(thread.patience);
 }
@@ -53,8 +53,8 @@ int look(const Request& request, MPI_Status* status) {
 
 namespace {
 
-/// A pointer, for little fits into what a library that is loaded late has of thread-local memory. Whoever sets it takes
-/// it before the call is over.
+/// A pointer, since a library that is loaded late gets little thread-local memory. The function
+/// that sets it takes it before the call is over.
 constinit thread_local FailedRequest* failed_request = nullptr;
 
 void note_failed(FailedRequest&& failed) {
@@ -72,7 +72,8 @@ void note_failed(const Request& request, int error) {
     note_failed(std::move(failed));
 }
 
-/// A query function that throws leaves the request to be completed once more.
+/// Looks at a request that this thread has claimed. If a query function throws, the request can be
+/// completed once more.
 int look_at_claimed(Thread& thread, Request& active, MPI_Status* status) {
     try {
         return look(active, status);
@@ -113,7 +114,7 @@ std::string words_of_cut(const Request& receive) {
     if (core::type_of(receive).collective)
         return "rank " + std::to_string(receive.source) + " sent " + length +
             " bytes, and this process expects " + room + " of it";
-    if (receive.order <= receive.capacity)  // parts of a message, of which none has come
+    if (receive.order <= receive.capacity)  // parts of a message: none has come
         return "the message is longer than the " + room + " bytes of the receive";
     return "the message from rank " + std::to_string(receive.source) + " with tag " +
         std::to_string(receive.tag) + " has " + length + " bytes, the receive has room for " +

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// From request handles to operations, and from complete operations to statuses.
+/// Finds operations by request handles, and makes statuses of complete operations.
 ///
-/// A persistent request stays the user's while its operation, an inner request, comes and goes; for
-/// all others the request is the operation. active_of() is what there is to wait for.
+/// A persistent request stays the user's while its operation, an inner request, comes and goes. All
+/// other requests are the operation themselves. active_of() returns the request to wait for.
 
 #include <array>
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace heddle::api {
 
-/// Raises that there is no such operation (any more).
+/// Raises the error that there is no such operation (any more).
 int has_been_completed(Thread& thread);
-/// The same without raising: nullptr for what is no request, MPI_REQUEST_NULL among it, or is one of very
-/// many.
+/// Returns the request behind a handle, without raising an error. Returns nullptr if the handle is
+/// no request, also for MPI_REQUEST_NULL. Also returns nullptr for one of very many requests.
 [[gnu::always_inline]] inline Request* usual_request(const Engine& engine,
                                                      MPI_Request handle) noexcept {
     auto* candidate = reinterpret_cast<Request*>(handle);
@@ -29,14 +29,15 @@ int has_been_completed(Thread& thread);
         : nullptr;
 }
 
-/// What usual_request() has not found, among the others. nullptr with an error, which has been raised, or for
-/// MPI_REQUEST_NULL.
+/// A request that usual_request() has not found, among the others. It is nullptr for
+/// MPI_REQUEST_NULL, or with an error, which has been raised.
 struct Unusual {
     Request* request;
     int error;
 };
 [[gnu::cold]] Unusual find_unusual_request(Thread& thread, MPI_Request handle);
-/// The request behind a handle; nullptr for MPI_REQUEST_NULL. Anything but MPI_SUCCESS has been raised.
+/// Finds the request behind a handle: nullptr for MPI_REQUEST_NULL. Any result but MPI_SUCCESS has
+/// been raised.
 [[gnu::always_inline]] inline int find_request(Thread& thread, MPI_Request handle,
                                                Request*& request) {
     request = usual_request(engine_of(thread), handle);
@@ -50,34 +51,36 @@ struct Unusual {
 inline bool is_persistent(const Request& request) noexcept {
     return core::is_persistent(request.operation);
 }
-/// nullptr if there is nothing to wait for.
+/// Returns nullptr if there is nothing to wait for.
 inline Request* active_of(Request* request) noexcept {
     return request != nullptr && is_persistent(*request) ? request->inner : request;
 }
 
-/// Progress for the sake of these; offers the core now and then, since the caller asks in a loop.
+/// Makes progress for the sake of these requests. Offers the core now and then, since the caller
+/// asks in a loop.
 void make_progress(Thread& thread, std::span<Request* const> active);
 bool done_after_progress(Thread& thread, Request& active);
 
-/// Writes the status of a complete request and answers its error code, which is not raised yet.
+/// Writes the status of a complete request. Returns its error code, which is not raised yet.
 int look(const Request& request, MPI_Status* status);
 
-/// What is known of the last completion of this thread that failed. To be asked for once.
+/// The last completion of this thread that failed. take_failed_request() may be called once.
 struct FailedRequest {
-    objects::File* file =
-        nullptr;      ///< on which the error is raised; nullptr: it was no access to a file
-    std::string why;  ///< empty: no more than its class says
+    /// The file on which the error is raised; nullptr if it was no access to a file.
+    objects::File* file = nullptr;
+    std::string why;  ///< empty: its class says everything
 };
 FailedRequest take_failed_request();
 
-/// Of a receive that was too short for its message: who sent how much.
+/// Returns who sent how much, for a receive that was too short for its message.
 std::string words_of_cut(const Request& receive);
-/// The same for take_failed_request().
+/// Notes the same text for take_failed_request().
 void note_cut(const Request& receive);
 
-/// The same, then frees the operation; the handle becomes null unless the request is persistent.
-/// `failed` hears of an error, with the request's communicator, which is forgotten afterwards.
-/// Handle and status are those of another ABI where a face hands calls on (api/direct.hpp).
+/// Does the same as look(), then frees the operation. The handle becomes null unless the request is
+/// persistent. An error calls `failed` with the request's communicator, which is forgotten
+/// afterwards. Handle and status are those of another ABI if a face hands calls on
+/// (api/direct.hpp).
 inline void set_null(MPI_Request& handle) noexcept { handle = MPI_REQUEST_NULL; }
 int complete_uncommon(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
 template <class Handle, class Status, class Failed>
@@ -97,7 +100,7 @@ template <class Handle, class Status, class Failed>
         if (error != MPI_SUCCESS) failed(communicator);
         return error;
     }
-    // Of two threads that complete copies of a handle, one has nothing to complete.
+    // If two threads complete copies of a handle, one of them has nothing to complete.
     if (!engine_of(thread).requests().claim(thread, request)) [[unlikely]] {
         failed(nullptr);
         return MPI_ERR_REQUEST;
@@ -115,7 +118,7 @@ template <class Handle, class Status, class Failed>
 /// Raises the error of a completion of this thread.
 [[gnu::cold]] int raise_failed(Thread& thread, Communicator* communicator, int error,
                                bool collective);
-/// Completes, and raises the error.
+/// Completes the request, and raises its error.
 template <class Handle, class Status>
 [[gnu::always_inline]] inline int complete_and_raise(Thread& thread, Handle&& handle,
                                                      Request& request, Status* status) {
@@ -129,7 +132,7 @@ template <class Handle, class Status>
 }
 int complete(Thread& thread, MPI_Request& handle, Request& request, MPI_Status* status);
 
-/// MPI_Request_free, MPI_Cancel.
+/// These serve MPI_Request_free and MPI_Cancel.
 int let_go(Thread& thread, Request& request);
 int cancel_active(Thread& thread, Request& active);
 
@@ -138,13 +141,13 @@ struct Selection {
     int find(Thread& thread, std::int64_t count, const MPI_Request* handles);
     std::size_t size() const noexcept { return requests.size(); }
 
-    std::span<Request*> requests;  ///< nullptr: MPI_REQUEST_NULL
-    std::span<Request*> active;    ///< nullptr: nothing to wait for
+    std::span<Request*> requests;  ///< nullptr for MPI_REQUEST_NULL
+    std::span<Request*> active;    ///< nullptr if there is nothing to wait for
     bool any_active = false;
 
 private:
     static constexpr std::size_t few = 256;
-    std::array<Request*, 2 * few> local_;  ///< without initialisation: most calls take few requests
+    std::array<Request*, 2 * few> local_;  ///< not initialised: most calls take few requests
     std::vector<Request*> many_;
 };
 

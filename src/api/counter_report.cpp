@@ -22,7 +22,7 @@ std::string line(const tool::CounterInfo& counter, std::uint64_t value) {
     return text;
 }
 
-/// Why the recipe does not count it; nullptr: it does.
+/// Returns why the recipe does not count it, or nullptr if it does.
 const char* not_counted(const tool::Settings& settings, const tool::CounterInfo& counter) {
     if (counter.category == tool::Category::laboratory &&
         settings.critical_section == tool::Granularity::lock_free)
@@ -33,8 +33,8 @@ const char* not_counted(const tool::Settings& settings, const tool::CounterInfo&
     return nullptr;
 }
 
-/// What the counters of threads, or of instances, say: a column for each, a row for each thread or instance that
-/// has counted something.
+/// The counters of threads, or of instances: a column for each counter, a row for each thread or
+/// instance that has counted something.
 class Table {
 public:
     explicit Table(const char* of) : rows_("  " + std::string(of)) {}
@@ -49,8 +49,8 @@ public:
         for (std::size_t row = 0; row < columns_[0].values.size(); ++row) {
             if (!any_in(row)) continue;
             lines += aligned(rows_, row);
-            for (const Column& column :
-                 columns_)  // a thread may have come since the first was read
+            // A thread may have come since the first was read.
+            for (const Column& column : columns_)
                 lines += "  " +
                     aligned(column.title, row < column.values.size() ? column.values[row] : 0);
             lines += "\n";
@@ -85,7 +85,7 @@ bool any(const std::vector<std::uint64_t>& values) {
                        [](std::uint64_t value) { return value != 0; });
 }
 
-/// Those of instances must be asked for by name.
+/// Returns the lines of the selected counters. Those of instances must be asked for by name.
 std::string selected_lines(objects::Process& process, const std::string& selection) {
     const tool::Values sums = p2p::read_counters(process);
     std::string lines;
@@ -94,7 +94,7 @@ std::string selected_lines(objects::Process& process, const std::string& selecti
         const tool::CounterInfo& counter = tool::counter_table()[i];
         const bool of_instances = is_of_instances(counter.kind);
         if (is_of_communicators(counter.kind)) continue;
-        // Reading them is not done for nothing: it goes through all instances for each.
+        // They are not read without need: each goes through all instances.
         if (of_instances && !tool::Selection::selects(selection, counter.name, false)) continue;
         const auto which = static_cast<tool::CounterIndex>(i);
         std::vector<std::uint64_t> values = is_array(counter.kind)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a rank says about its counters when it ends (HEDDLE_COUNTERS, mpiexec --counters).
+/// The report of a rank on its counters at its end (HEDDLE_COUNTERS, mpiexec --counters).
 
 #include "objects/process.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a datatype says of itself, its name and its life (MPI 5.0, 5.1 and 7.8); what a status says
+/// Properties of a datatype, its name and its life (MPI 5.0, 5.1 and 7.8); the content of a status
 /// in elements.
 
 #include "api/datatype_arguments.hpp"
@@ -30,7 +30,7 @@ int type_true_extent(Thread&, AnyType type, Out<T> lower, Out<T> extent) {
     return MPI_SUCCESS;
 }
 
-/// The null handle has a name, too.
+/// A type, or the null handle, which has a name, too.
 struct NamedType : AnyType {
     bool null;
 

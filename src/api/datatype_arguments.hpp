@@ -2,8 +2,8 @@
 #pragma once
 /// Kinds of arguments of datatype calls (see arguments.hpp).
 ///
-/// Arrays have their length in another argument, which may be wrong: they are checked for being there
-/// and for their values by the implementation.
+/// Another argument is the length of an array, and may be wrong. So the implementation checks
+/// whether the array is missing, and its values.
 
 #include <cstdint>
 #include <limits>
@@ -22,7 +22,7 @@ struct AnyType : Type {
     int error(const Communicator*) const noexcept {
         return object == nullptr ? MPI_ERR_TYPE : MPI_SUCCESS;
     }
-    void let_pass(Process&) = delete;  // what is made of it would have it, however often
+    void let_pass(Process&) = delete;  // types made of it contain it, whatever the count
 };
 HEDDLE_NAMED(OldType, AnyType, "oldtype")
 
@@ -65,7 +65,7 @@ struct Numbers {
     }
 };
 
-/// MPI_UNDEFINED where it does not fit.
+/// Returns MPI_UNDEFINED if the value does not fit.
 template <class T>
 T or_undefined(std::int64_t value) noexcept {
     return value > std::numeric_limits<T>::max() ? static_cast<T>(MPI_UNDEFINED)
@@ -78,7 +78,7 @@ inline int wrong(Thread& thread, const char* argument, const std::string& what) 
                          std::string("argument ") + argument + ": " + what);
 }
 
-/// Gives the user a type; null: its definition did not fit.
+/// Gives the user a type. `made` is null if its definition did not fit.
 inline int hand_out(Thread& thread, objects::DefinitionPointer made, Out<MPI_Datatype>& result) {
     if (!made)
         return objects::fail(thread, nullptr, MPI_ERR_ARG,
@@ -87,7 +87,8 @@ inline int hand_out(Thread& thread, objects::DefinitionPointer made, Out<MPI_Dat
     return MPI_SUCCESS;
 }
 
-/// A handle for a type that another, or a view, is made of: the predefined one, or a new one for the user to free.
+/// Returns a handle for a type that is part of another, or of a view. It is predefined, or a new
+/// one for the user to free.
 MPI_Datatype handle_for(Process& process, const objects::Definition& type);
 
 }  // namespace heddle::api

@@ -59,7 +59,7 @@ int subarray(Thread& thread, Dimensions dimensions, Numbers sizes, Numbers subsi
     return hand_out(thread, objects::define_subarray(std::move(recipe)), result);
 }
 
-/// What is wrong with one dimension of a distributed array; empty: nothing.
+/// Returns what is wrong with one dimension of a distributed array, or an empty text.
 std::string wrong_distribution(std::int64_t size, int distribution, int argument, int processes) {
     const bool usual = argument == MPI_DISTRIBUTE_DFLT_DARG;
     switch (distribution) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Making datatypes of datatypes (MPI 5.0, 5.1.2), but for arrays of several dimensions.
+/// Makes datatypes of datatypes (MPI 5.0, 5.1.2), except for arrays of several dimensions.
 ///
-/// Each function has two entry points and remembers which one was called: MPI_Type_get_envelope tells.
+/// Each function has two entry points and remembers which one was called, for
+/// MPI_Type_get_envelope.
 
 #include "api/datatype_arguments.hpp"
 #include "api/type_attributes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How a datatype was made (MPI 5.0, 5.1.13).
+/// Tells how a datatype was made (MPI 5.0, 5.1.13).
 
 #include <algorithm>
 
@@ -56,7 +56,7 @@ int get_envelope_large(Thread&, AnyType type, Out<MPI_Count> integers, Out<MPI_C
     return MPI_SUCCESS;
 }
 
-/// An array of the user's with its length.
+/// An array of the user's, with its length.
 template <class T>
 struct Room {
     const char* argument;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Datatypes by what their numbers can do (MPI 5.0, 19.1.5), and the pairs of MPI_MINLOC (6.9.4).
+/// Datatypes selected by their numeric properties (MPI 5.0, 19.1.5), and the pairs of MPI_MINLOC
+/// (6.9.4).
 
 #include "api/datatype_arguments.hpp"
 #include "objects/basic_types.hpp"
@@ -45,7 +46,7 @@ int match_size(Thread& thread, Raw<int> type_class, Raw<int> size, Out<MPI_Datat
 HEDDLE_NAMED(ValueType, AnyType, "value_type")
 HEDDLE_NAMED(IndexType, AnyType, "index_type")
 
-/// Pairs that have no name in the standard are not offered.
+/// Finds the pair of two types. There are no pairs without a name in the standard.
 int get_value_index(Thread&, ValueType value, IndexType index, Out<MPI_Datatype> result) {
     *result = objects::pair_of(value->handle, index->handle);
     return MPI_SUCCESS;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Calls that faces hand on as they are: what both ABIs share, and how a face gets the functions.
+/// Calls that faces hand on unconverted: the common part of both ABIs, and how a face gets the
+/// functions.
 
 #include "api/direct.hpp"
 
@@ -9,8 +10,8 @@ constinit HeddleFace face{};
 
 namespace {
 
-/// A request and a status of the standard ABI in the place of others, to which they are written when this ends: also by an
-/// exception of a function of the program.
+/// A request and a status of the standard ABI that stand for those of another. The destructor
+/// writes them to the latter, also after an exception of a function of the program.
 template <class Abi>
 class Standard {
 public:

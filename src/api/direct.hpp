@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Arguments of other ABIs, for the calls that faces hand on as they are (api/direct_calls.h, decision 68).
+/// Arguments of other ABIs, for the calls that faces hand on unconverted (api/direct_calls.h,
+/// decision 68).
 ///
 /// Integers      the ABI of libmpi.so.12: handles are integers.
 /// Addresses     the ABI of libmpi.so.40: handles are addresses, requests the library's own.
-/// Both say how usual handles become those of the standard ABI, and back. The face converts all others.
+/// Both convert usual handles to those of the standard ABI, and back. The face converts all others.
 ///
-/// The kinds of arguments below differ from those of api/arguments.hpp in what they are made from. What is usual costs a
-/// look into a table for a datatype, and one for the integer of a request; numbers are converted where they are wrong.
+/// The kinds of arguments below differ from those of api/arguments.hpp in the values they are made
+/// from. A usual datatype costs a look into a table. So does a request that is an integer. Numbers
+/// are converted only if they are wrong.
 
 #include <cstdint>
 #include <cstring>
@@ -19,15 +21,15 @@
 
 namespace heddle::api::direct {
 
-/// The face of this process. One at most: a process with two is refused.
+/// The face of this process. There is one at most: a process with two is refused.
 extern constinit HeddleFace face __attribute__((visibility("hidden")));
 
-/// A handle that is a constant of the standard ABI: those have ten bits.
+/// Converts a handle that is a constant of the standard ABI. Those constants have ten bits.
 [[gnu::always_inline]] inline MPI_Datatype constant(std::uintptr_t standard) noexcept {
     if (standard >= 1024) __builtin_unreachable();
     return reinterpret_cast<MPI_Datatype>(standard);
 }
-/// Faces refuse negative addresses.
+/// Returns whether this can be memory. Faces refuse negative addresses.
 inline bool is_place(const void* address) noexcept {
     return reinterpret_cast<std::intptr_t>(address) >= std::intptr_t{first_address};
 }
@@ -84,14 +86,15 @@ struct Integers {
     static bool quickly(MPI_Datatype& standard, int handle) noexcept {
         return is_known(face.datatypes, handle, standard);
     }
-    /// An address that is none of a request if the integer has not the bits of this half.
+    /// Returns an address. It is no request's if the integer does not have the bits of this half.
     template <int half>
     [[gnu::always_inline]] static MPI_Request usual_request(int handle) noexcept {
         return reinterpret_cast<MPI_Request>(
             __atomic_load_n(&face.requests.whole_of_bit[half], __ATOMIC_RELAXED) +
             static_cast<unsigned>(handle));
     }
-    /// Of a handle that is no constant. The difference has an upper half if the address has another one.
+    /// Converts a handle that is no constant. The difference has an upper half if the address has
+    /// another one.
     [[gnu::always_inline]] static int request_out(MPI_Request handle) noexcept {
         const std::uint64_t number = reinterpret_cast<std::uintptr_t>(handle) -
             __atomic_load_n(&face.requests.whole_of_bit[0], __ATOMIC_RELAXED);
@@ -135,7 +138,8 @@ struct Addresses {
     }
     static bool is_world(const void* handle) noexcept { return raw(handle) == face.comm_world; }
 
-    /// Objects of the library have its own handles; whatever else this is, the library does not find it.
+    /// Takes the handle unconverted: objects of the library have its own handles, and no other
+    /// handle finds one.
     template <class Handle>
     [[gnu::always_inline]] static bool quickly(Handle& standard, void* handle) noexcept {
         standard = static_cast<Handle>(handle);
@@ -163,7 +167,8 @@ inline MPI_Comm converted(MPI_Comm, std::uintptr_t raw) { return face.comm_in(ra
 inline MPI_Datatype converted(MPI_Datatype, std::uintptr_t raw) { return face.type_in(raw); }
 inline MPI_Win converted(MPI_Win, std::uintptr_t raw) { return face.win_in(raw); }
 
-/// The argument of kind `Base`, of a handle of the other ABI. One by which there is no object is asked for at the face.
+/// Makes the argument of kind `Base` from a handle of the other ABI. Asks the face about a handle
+/// without an object.
 template <class Abi, class Base, class Standard, class Raw>
 [[gnu::always_inline]] inline Base found(Process& process, Raw raw) noexcept {
     Standard standard = nullptr;
@@ -201,7 +206,7 @@ private:
     }
 };
 
-// --- numbers: those with a meaning are never right before they are converted ---
+// --- numbers: constants never pass the checks before they are converted ---
 
 template <class Base>
 struct Peer : Base {
@@ -230,13 +235,15 @@ struct ReceiveTag : api::ReceiveTag {
 
 // --- addresses ---
 
-/// Constants that stand for addresses are negative in one ABI. Where comparisons are unsigned, they are looked for.
+/// Returns whether the address is a constant that stands for an address, and passes is_memory().
+/// These constants are negative in one ABI, and pass if comparisons are unsigned.
 template <class Abi>
 [[gnu::always_inline]] inline bool is_unseen_constant(const void* raw) noexcept {
     return Abi::has_negative_addresses && !negative_is_refused &&
         reinterpret_cast<std::intptr_t>(raw) < 0;
 }
-/// What to name in an error: the constant of the standard ABI, if it is one of the face.
+/// Returns the address to name in an error: the constant of the standard ABI, if it is one of the
+/// face.
 inline const void* known_constant(const void* address) {
     const bool negative = reinterpret_cast<std::intptr_t>(address) < 0;
     return negative && face.buffer_in != nullptr ? face.buffer_in(address) : address;
@@ -277,7 +284,7 @@ template <class Abi>
 struct Variable {
     typename Abi::Request* place;
 
-    /// Of a request that is there.
+    /// Writes the handle of a request that exists.
     [[gnu::always_inline]] const Variable& operator=(MPI_Request handle) const noexcept {
         *place = Abi::request_out(handle);
         return *this;
@@ -302,7 +309,8 @@ struct RequestPlace {
     Variable<Abi> operator*() const noexcept { return variable; }
 };
 
-/// The request of an integer whose upper half is not the usual one, or whatever else is no usual request.
+/// Finds the request of an integer whose upper half is not the usual one, or of any other unusual
+/// handle.
 template <class Abi>
 [[gnu::noinline]] Unusual find_other_request(Thread& thread, typename Abi::Request handle) {
     if constexpr (Abi::has_halves)
@@ -360,35 +368,36 @@ template <class Abi>
     if (is_wanted<Abi>(status)) status->error = MPI_SUCCESS;
 }
 
-/// Those of a receive, of no operation, and of a receive from MPI_PROC_NULL.
-#define HEDDLE_STATUS_OF(Abi)                                                                           \
-    [[gnu::always_inline]] inline void set_status(Abi::Status* status, std::int32_t source,             \
-                                                  std::int32_t tag, std::uint64_t bytes,                \
-                                                  bool) noexcept {                                      \
-        write<Abi>(status, source, tag, bytes);                                                         \
-    }                                                                                                   \
-    [[gnu::always_inline]] inline void set_empty_status(Abi::Status* status) noexcept {                 \
-        write_empty<Abi>(status);                                                                       \
-    }                                                                                                   \
-    [[gnu::always_inline]] inline void set_null_status(Abi::Status* status) noexcept {                  \
-        write<Abi>(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);                                              \
-    }                                                                                                   \
-    /** Completes a request that is no plain receive, by a request and a status of the standard ABI. */ \
-    int complete_uncommon(Thread& thread, Variable<Abi> handle, Request& request,                       \
-                          Abi::Status* status);                                                         \
+/// These set the status of a receive, of no operation, and of a receive from MPI_PROC_NULL.
+#define HEDDLE_STATUS_OF(Abi)                                                               \
+    [[gnu::always_inline]] inline void set_status(Abi::Status* status, std::int32_t source, \
+                                                  std::int32_t tag, std::uint64_t bytes,    \
+                                                  bool) noexcept {                          \
+        write<Abi>(status, source, tag, bytes);                                             \
+    }                                                                                       \
+    [[gnu::always_inline]] inline void set_empty_status(Abi::Status* status) noexcept {     \
+        write_empty<Abi>(status);                                                           \
+    }                                                                                       \
+    [[gnu::always_inline]] inline void set_null_status(Abi::Status* status) noexcept {      \
+        write<Abi>(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);                                  \
+    }                                                                                       \
+    /** Completes a request that is no plain receive, by those of the standard ABI. */      \
+    int complete_uncommon(Thread& thread, Variable<Abi> handle, Request& request,           \
+                          Abi::Status* status);                                             \
     int complete(Thread& thread, Variable<Abi> handle, Request& request, Abi::Status* status);
 HEDDLE_STATUS_OF(Integers)
 HEDDLE_STATUS_OF(Addresses)
 #undef HEDDLE_STATUS_OF
 
-/// Calls by arguments of the other ABI, and returns its error code.
+/// Calls with arguments of the other ABI, and returns its error code.
 template <auto function, class... Raw>
 [[gnu::always_inline]] inline int call_by_face(const char* name, Raw... raw) {
     const int error = api::call<function>(name, raw...);
     return error == MPI_SUCCESS ? MPI_SUCCESS : face.error_out(error);
 }
 
-/// The calls, with the parameters that they have in the other ABI. Each is defined beside that of the standard ABI.
+/// The calls, with the parameters that they have in the other ABI. Each is defined beside the one
+/// of the standard ABI.
 template <class Abi>
 struct Calls {
     using Comm = typename Abi::Comm;

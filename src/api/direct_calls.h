@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of libmpi_abi.so.1 that take handles and statuses of another ABI as they are: those that programs make most.
+/* Calls of libmpi_abi.so.1 that take handles and statuses of another ABI unconverted: those that
+ * programs make most.
  *
- * A face gives the library a Face: what it must know of the ABI, and functions that convert what is not usual. It gets
- * a table of functions, by the numbers below, with the parameters that the ABI's own functions have. They return the
- * ABI's error codes.
+ * A face gives the library a HeddleFace: what the library must know of the ABI, and functions that
+ * convert unusual values. The face gets a table of functions, by the numbers below. They have the
+ * parameters of the ABI's own functions, and return the ABI's error codes.
  */
 #ifndef HEDDLE_FOREIGN_DIRECT_CALLS_H
 #define HEDDLE_FOREIGN_DIRECT_CALLS_H
@@ -21,24 +22,26 @@ typedef struct {
     unsigned face;
     unsigned standard;
 } HeddleInteger;
-/* The same of an address. Elements lie at the lower bits of addresses, so that they overlap nobody but themselves. */
+/* The same for a handle that is an address. An element lies at the lower bits of its address. So no
+ * two elements overlap. */
 typedef struct {
     const void* address;
     uintptr_t standard;
 } __attribute__((may_alias, aligned(1))) HeddleAddress;
 
-/* What makes the integers of requests addresses: lower halves, of which the six lowest bits say what the upper half is.
- * A half is set when the first request with it is given out, and stays. */
+/* The conversion of requests' integers to addresses. An integer is a lower half, and its six lowest
+ * bits tell the upper half. A half is set when the first request with it is given out. It stays. */
 enum { heddle_half_0 = 1, heddle_half_1 = 9, heddle_other_half = 2 };
 #define HEDDLE_NO_HALF 0xFFFFFFFFu
 #define HEDDLE_NO_WHOLE ((uint64_t)1 << 63) /* no address is near */
 typedef struct {
-    unsigned halves[2]; /* of addresses; HEDDLE_NO_HALF before */
-    /* What makes a handle the address, by the bit that half_0 and half_1 differ in; HEDDLE_NO_WHOLE before. */
+    unsigned halves[2]; /* of addresses; HEDDLE_NO_HALF until set */
+    /* The number to add to a handle to get the address, by the bit in which half_0 and half_1
+     * differ. HEDDLE_NO_WHOLE until set. */
     uint64_t whole_of_bit[2];
 } HeddleRequestHalves;
 
-/* Objects whose integers follow each other: addresses of those that were given out, by integer. */
+/* Objects with consecutive integers: the addresses of those that were handed out, by integer. */
 enum { heddle_known_objects = 1024 };
 typedef struct {
     unsigned first;
@@ -46,7 +49,7 @@ typedef struct {
 } HeddleKnown;
 
 typedef struct {
-    /* Handles as they are passed. */
+    /* Handles as programs pass them. */
     uintptr_t comm_world, request_null;
     int proc_null;
     /* Datatypes: HeddleInteger by the last byte, or HeddleAddress by the lower 16 bits. */
@@ -54,7 +57,7 @@ typedef struct {
     HeddleKnown comms, datatypes, windows; /* of integers */
     HeddleRequestHalves requests;          /* of integers */
 
-    /* Convert anything, as the face's own functions do. */
+    /* These convert any value, like the face's own functions. */
     MPI_Comm (*comm_in)(uintptr_t handle);
     MPI_Datatype (*type_in)(uintptr_t handle);
     MPI_Win (*win_in)(uintptr_t handle);
@@ -66,11 +69,11 @@ typedef struct {
     int (*tag_out)(int tag);
     void* (*buffer_in)(const void* buffer);
     int (*error_out)(int error);
-    void (*status_out)(const MPI_Status* from, void* to);  /* what is not heddle_unwritten */
+    void (*status_out)(const MPI_Status* from, void* to); /* fields that are not heddle_unwritten */
     HeddleDirectCall* long_calls[heddle_direct_calls_end]; /* the face's own */
 } HeddleFace;
 
-/* Marks of a status that the library may write to. */
+/* Marks the fields of a status that the library may write to. */
 enum { heddle_unwritten = -2147483646 };
 static inline MPI_Status* heddle_blank(MPI_Status* status) {
     status->MPI_ERROR = heddle_unwritten;
@@ -78,7 +81,8 @@ static inline MPI_Status* heddle_blank(MPI_Status* status) {
     return status;
 }
 
-/* heddle_integer_calls(), heddle_address_calls(): keeps a copy of the face, whose requests both sides use from then on. */
+/* The type of heddle_integer_calls() and heddle_address_calls(). They keep a copy of the face. From
+ * then on both sides use the requests in the copy. */
 typedef HeddleDirectCall* const* HeddleDirectCallsOf(const HeddleFace* face, HeddleFace** kept);
 
 #endif

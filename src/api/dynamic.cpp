@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Processes that are not of this job: ports, names, connections (MPI 5.0, 11.9 and 11.10). How they are started:
-/// api/spawn.cpp.
+/// Processes that are not of this job: ports, names, connections (MPI 5.0, 11.9 and 11.10).
+/// api/spawn.cpp starts them.
 
 #include <exception>
 #include <memory>
@@ -27,7 +27,7 @@ struct NewPortName : Out<char> {
     using Out::Out;
 };
 
-/// Whom a group of processes of this job meets others by.
+/// The communicator by which processes of this job meet others.
 struct MeetingComm : Comm {
     using Comm::Comm;
     int error(const Communicator* communicator) const noexcept {
@@ -62,7 +62,7 @@ int meet(Thread& thread, Communicator& comm, const Raw<const char*>& port, const
     thread.process->forget_guests();
     const bool is_root = comm.rank == root.rank;
     comm::Part part;
-    // What is no memory is no port, which the root tells the others.
+    // An address that is no memory counts as no port, which the root tells the others.
     const std::string_view name = is_root && is_memory(port.value) ? port.value : "";
     if (const int error = by(thread, comm, root.rank, name, part)) return error;
     result = make(thread, comm, std::move(part));
@@ -93,7 +93,8 @@ dyn::Names& names_of(Process& process) {
     return *process.names;
 }
 
-/// Errors of the service are raised where those without an object are.
+/// Calls `use` with the published names. Errors of the service are raised like errors without an
+/// object.
 template <class Use>
 int use_names(Thread& thread, Use&& use) try {
     return use(names_of(*thread.process));

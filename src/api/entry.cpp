@@ -15,7 +15,7 @@ Process* process_here() noexcept {
                                               : objects::process_of_program();
 }
 
-/// The thread if it is to enter the section that is a call.
+/// Returns the thread if it is to enter the section that is a call.
 core::Thread* thread_to_enter() noexcept {
     core::Thread* thread =
         objects::current_thread == nullptr ? objects::attached_thread() : nullptr;
@@ -25,7 +25,8 @@ core::Thread* thread_to_enter() noexcept {
         : nullptr;
 }
 
-/// Tests are the calls that make_progress() (api/completion.hpp) instead of waiting.
+/// Returns the limit of a call. Tests are the calls that call make_progress() (api/completion.hpp)
+/// instead of waiting.
 sync::locks::Limit limit_of(std::string_view call) noexcept {
     for (const std::string_view test :
          {"MPI_Test", "MPI_Request_get_status", "MPI_Parrived", "MPI_Iprobe", "MPI_Improbe"})
@@ -33,15 +34,16 @@ sync::locks::Limit limit_of(std::string_view call) noexcept {
     return sync::locks::Limit::none;
 }
 
-/// Of the exception that has been caught.
+/// Throws the exception that has been caught again, if it is the program's.
 void pass_on_if_the_programs() {
     if (!objects::left_callback()) return;
     objects::left_callback() = false;
     throw;
 }
 
-/// The child of an MPI process goes on where its program has asked for errors to be returned, unless it wants to
-/// end. No handler of the program is called with objects that are the parent's.
+/// Refuses a call in the child of an MPI process. The child goes on if its program has asked for
+/// errors to be returned, unless it wants to end. No handler of the program is called, since its
+/// objects are the parent's.
 int refuse_in_child(const Process& process, std::string_view call) {
     for (const objects::Communicator* communicator : {process.self, process.world})
         if (communicator->errhandler->action == objects::Errhandler::Action::give_back &&

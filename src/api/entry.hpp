@@ -5,14 +5,14 @@
 ///   MPI_ENTRY_C(7, Isend, heddle::p2p::isend)
 ///
 /// defines PMPI_Isend and its weak alias MPI_Isend with the parameters that mpi.h declares, and
-/// (with _C) the large-count forms. The implementation takes the calling thread and arguments of the
-/// kinds in api/arguments.hpp, as many as the MPI function has:
+/// (with _C) the large-count forms. The implementation takes the calling thread and arguments of
+/// the kinds in api/arguments.hpp, as many as the MPI function has:
 ///
 ///   int isend(core::Thread&, Buffer, Count, Type, Dest, SendTag, Comm, Out<MPI_Request>);
 ///
-/// Each kind looks its argument up and checks it; the first that is wrong fails the call by the error
-/// handler in force, named with call, argument, communicator and rank. The implementation answers an
-/// MPI error code, which it got from objects::fail() if it is not MPI_SUCCESS. A wrong number of
+/// Each kind looks its argument up and checks it. The first wrong one fails the call by the error
+/// handler in force, which gets call, argument, communicator and rank. The implementation returns
+/// an MPI error code, which it got from objects::fail() if it is not MPI_SUCCESS. A wrong number of
 /// arguments does not compile.
 ///
 /// Exceptions of ours become errors here. Those that leave functions of the program pass through
@@ -38,16 +38,18 @@
 
 namespace heddle::api {
 
-/// The calling thread if its process is alive, attached if need be; else nullptr.
+/// Returns the calling thread if its process is alive, else nullptr. Attaches the thread if need
+/// be.
 [[gnu::cold]] core::Thread* enter_first(const char* call);
 /// Fails `call`, for which enter_first() had no thread.
 [[gnu::cold]] int refuse_outside(const char* call);
 
-/// The recipe with one critical section for a whole call, or a program that a race detector watches: nobody is
-/// current_thread between calls, so that each comes by here, and the others pay nothing for the question.
+/// The section of a call. It exists under the recipe with one critical section for a whole call;
+/// also if a race detector watches the program. No thread is current_thread between calls then, so
+/// that each call comes here. Other calls pay nothing for the question.
 class CallSection {
 public:
-    /// False as a value if that is not why there was no thread.
+    /// The section is false as a value if there was no thread for another reason.
     explicit CallSection(std::string_view call) noexcept;
     ~CallSection();
     CallSection(const CallSection&) = delete;
@@ -66,14 +68,15 @@ template <class Again>
 }
 [[gnu::cold]] int refuse(core::Thread& thread, const objects::ErrorScope& scope, int error_class,
                          const char* argument, const std::string& detail);
-/// Thrown by who finds, off the short path, that a call's buffer lies where no memory can be.
+/// The exception of code off the short path that finds a call's buffer where no memory can be.
 struct NoBuffer {
     NoBuffer(objects::Communicator& of, const void* buffer) noexcept
         : communicator(of), address(buffer) {}
     objects::Communicator& communicator;
     const void* address;
 };
-/// To be called where an exception has been caught: fails the call, or throws it again if it is the program's.
+/// Fails the call because of an exception that has been caught, or throws it again if it is the
+/// program's.
 [[gnu::cold]] int caught(core::Thread& thread, const objects::ErrorScope& scope = nullptr);
 
 [[gnu::always_inline]] inline core::Thread* enter(const char* call) {
@@ -86,7 +89,7 @@ struct NoBuffer {
     return thread;
 }
 
-/// By value, so that arguments that are right never need an address.
+/// Takes the argument by value, so that right arguments never need an address.
 template <class Kind>
 [[gnu::cold, gnu::noinline]] int refuse(core::Thread& thread, objects::Communicator* communicator,
                                         int error_class, Kind argument) {
@@ -98,8 +101,8 @@ concept Scoped = requires(const Kind& argument, core::Thread& thread) { argument
 template <class... Kinds>
 inline constexpr bool has_scope = (Scoped<Kinds> || ...);
 
-/// The session, window or file among the arguments, each of which says by scope() that errors are raised there;
-/// none if there is none.
+/// Finds the session, window or file among the arguments, if there is one. Its scope() says that
+/// errors are raised on it.
 template <class Kind>
 void find_scope(core::Thread& thread, const Kind& argument,
                 std::optional<objects::ErrorScope>& found) {
@@ -129,7 +132,7 @@ template <std::size_t i, class... Kinds>
     return refuse(thread, communicator, error_class, std::get<i>(arguments));
 }
 
-/// Fails the call for an exception that has been caught.
+/// Fails the call because of an exception that has been caught.
 template <class... Kinds>
 [[gnu::cold]] int caught_with(core::Thread& thread, const std::tuple<Kinds...>& arguments) {
     if constexpr (has_scope<Kinds...>)
@@ -137,8 +140,9 @@ template <class... Kinds>
     return caught(thread);
 }
 
-/// Whether nothing is sent or received by the i-th argument, a datatype: the count before it is 0, or the
-/// peer after it MPI_PROC_NULL. A reduction has no such datatype: it is asked whether the operation goes with it.
+/// Returns whether nothing is sent or received by the i-th argument, a datatype. Then the count
+/// before it is 0, or the peer after it MPI_PROC_NULL. Returns false for a reduction, since the
+/// operation must go with the datatype.
 template <std::size_t i, class Arguments>
 [[gnu::always_inline]] inline bool no_data_of(const Arguments& arguments) noexcept {
     bool none = false;
@@ -158,8 +162,9 @@ template <std::size_t i, class Arguments>
     return none;
 }
 
-/// Whether the i-th argument is an array of no elements: the number before it, with nothing but arrays and
-/// places of results between, is 0. Its address may be anything then; some languages give empty arrays small ones.
+/// Returns whether the i-th argument is an array of no elements. Then the number before it is 0,
+/// with only arrays and places of results between them. Such an array may have any address; some
+/// languages give empty arrays small ones.
 template <std::size_t i, class Arguments>
 inline bool is_empty_array(const Arguments& arguments) noexcept {
     if constexpr (i > 0) {
@@ -174,8 +179,8 @@ inline bool is_empty_array(const Arguments& arguments) noexcept {
     return false;
 }
 
-/// Whether a wrong argument does not matter, which it then no longer is: no datatype where none is needed, an
-/// address of nothing.
+/// Returns whether a wrong argument does not matter, and makes it right: no datatype if none is
+/// needed, an address of nothing.
 template <std::size_t i, class Arguments>
 [[gnu::always_inline]] inline bool let_pass(Process& process, Arguments& arguments) noexcept {
     auto& argument = std::get<i>(arguments);
@@ -196,8 +201,8 @@ struct Implementation<int (*)(core::Thread&, Kinds...)> {
     using Arguments = std::tuple<Kinds...>;
 };
 
-/// The communicator among the arguments, or of the window among them, checked before the others are; nullptr if
-/// there is none.
+/// Returns the communicator among the arguments, or that of the window among them, before the
+/// others are checked. Returns nullptr if there is none.
 template <class Arguments, std::size_t... i>
 objects::Communicator* communicator_of(Arguments& arguments, std::index_sequence<i...>) noexcept {
     [[maybe_unused]] objects::Communicator* found = nullptr;
@@ -227,7 +232,7 @@ template <auto function, class... Raw>
         [[maybe_unused]] objects::Communicator* communicator = communicator_of(arguments, all);
         int error = MPI_SUCCESS;
         try {
-            // The first argument that is wrong ends the fold with what refuse() answers.
+            // The first wrong argument ends the fold with the result of refuse().
             const bool wrong =
                 ((error = std::get<i>(arguments).error(communicator),
                   __builtin_expect(error != MPI_SUCCESS, 0) &&
@@ -330,7 +335,7 @@ struct Parameter<Result(Parameters...), i> {
 #define HEDDLE_ARGUMENTS_12 HEDDLE_ARGUMENTS_11, a11
 #define HEDDLE_ARGUMENTS_13 HEDDLE_ARGUMENTS_12, a12
 
-/// MPI_X as a weak alias of PMPI_X, so that a tool may take its place.
+/// Defines MPI_X as a weak alias of PMPI_X, so that a tool may replace it.
 #define HEDDLE_ALIAS(X) \
     extern "C" decltype(PMPI_##X) MPI_##X __attribute__((weak, alias("PMPI_" #X)));
 
@@ -344,8 +349,9 @@ struct Parameter<Result(Parameters...), i> {
     MPI_ENTRY(arity, X, __VA_ARGS__) \
     MPI_ENTRY(arity, X##_c, __VA_ARGS__)
 
-/// `short_way` takes the arguments as they are, and before them the long way, to be called without any. It answers
-/// what the call does: by itself if it can, having asked for nothing; otherwise it goes the long way, out of line.
+/// `short_way` takes the long path, to be called without arguments, and then the call's arguments
+/// as they are. It returns the call's result. Either it does the call by itself, without further
+/// questions, or it calls the long path, out of line.
 #define MPI_ENTRY_SHORT(arity, X, short_way, ...)                                                \
     [[gnu::noinline]] static int long_##X(HEDDLE_PARAMETERS_##arity(PMPI_##X)) {                 \
         return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X, HEDDLE_ARGUMENTS_##arity);           \
@@ -367,7 +373,7 @@ struct Parameter<Result(Parameters...), i> {
     }                                                                                          \
     HEDDLE_ALIAS(X)
 
-/// A function without parameters.
+/// Defines a function without parameters.
 #define MPI_ENTRY_0(X, ...)                                                                \
     extern "C" int PMPI_##X(void) { return ::heddle::api::call<&__VA_ARGS__>("MPI_" #X); } \
     HEDDLE_ALIAS(X)

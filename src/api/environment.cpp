@@ -26,7 +26,7 @@ using objects::Process;
 
 using Life = Process::Life;
 
-/// Of the world model.
+/// Returns the life of the world model.
 Life life() noexcept {
     const Process* process = objects::current_thread != nullptr ? objects::current_thread->process
                                                                 : objects::process_of_program();
@@ -39,13 +39,14 @@ int nearest_level(int required) noexcept {
     return MPI_THREAD_MULTIPLE;
 }
 
-/// Programs that get MPI_THREAD_SERIALIZED lock around every call; more costs us nothing (MPI 5.0, 11.6.2).
+/// Returns the thread level that the program gets. Programs that get MPI_THREAD_SERIALIZED lock
+/// around every call; more costs us nothing (MPI 5.0, 11.6.2).
 int given_level(const tool::Settings& settings, int level) noexcept {
     const bool may_be_more = settings.exact_thread_level == tool::Switch::off;
     return level == MPI_THREAD_SERIALIZED && may_be_more ? MPI_THREAD_MULTIPLE : level;
 }
 
-/// MPI_Init and MPI_Init_thread.
+/// Does the work of MPI_Init and MPI_Init_thread.
 int initialize(const char* call, int level) noexcept {
     if (life() == Life::forked)
         return objects::fail_outside(call, MPI_ERR_OTHER, objects::forked_text);
@@ -71,7 +72,7 @@ int initialize(const char* call, int level) noexcept {
     }
 }
 
-/// Buffers that are still attached are detached (MPI 5.0, 3.6).
+/// Detaches buffers that are still attached (MPI 5.0, 3.6).
 void flush_buffers(Thread& thread) {
     Process& process = *thread.process;
     if (process.buffer != nullptr) (void)process.buffer->flush(thread);
@@ -149,7 +150,7 @@ int PMPI_Init_thread(int*, char***, int required, int* provided) {
 }
 
 int PMPI_Finalize(void) {
-    // What a forked child inherits from its parent calls it at the end, too (atexit).
+    // A forked child inherits exit handlers (atexit) of its parent, which may call this.
     if (life() == Life::forked) return MPI_SUCCESS;
     return call<&finalize>("MPI_Finalize");
 }
@@ -162,7 +163,7 @@ int PMPI_Initialized(int* flag) {
 
 int PMPI_Finalized(int* flag) {
     if (!is_memory(flag)) return MPI_ERR_ARG;
-    *flag = life() == Life::finalized || life() == Life::forked;  // of no use any more
+    *flag = life() == Life::finalized || life() == Life::forked;  // MPI is of no use any more
     return MPI_SUCCESS;
 }
 

@@ -87,7 +87,7 @@ int error_class(Anytime& caller, Raw<int> code, Out<int> result) {
     return MPI_SUCCESS;
 }
 
-/// How the calling thread's last call has failed, if that was an error of the class.
+/// Returns how the calling thread's last call has failed, if that was an error of the class.
 std::string last_failure(const Anytime& caller, int error_class) {
     if (caller.thread == nullptr || caller.thread->last_failure.error_class != error_class)
         return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Files themselves (MPI 5.0, 14.2), and what holds for all accesses: pointers, atomicity, synchronisation.
+/// Files (MPI 5.0, 14.2), and properties of all accesses: pointers, atomicity, synchronisation.
 
 #include <cerrno>
 
@@ -68,7 +68,7 @@ int get_size(Thread& thread, Fh file, Out<MPI_Offset> size) {
     return MPI_SUCCESS;
 }
 
-// --- what is known of it ---
+// --- properties ---
 
 int get_group(Thread&, Fh file, Out<MPI_Group> result) {
     objects::Group& group = *file->open->communicator->group;
@@ -129,7 +129,7 @@ int refuse_sequential(Thread& thread, Fh file) {
         "the file has been opened with MPI_MODE_SEQUENTIAL, where there are no places");
 }
 
-/// The place that `whence` and `offset` mean, in etypes; `current` is where the pointer is.
+/// Finds the place that `whence` and `offset` mean, in etypes. `current` is where the pointer is.
 int place_of(Thread& thread, Fh file, std::int64_t offset, int whence, std::int64_t current,
              std::int64_t& place) {
     std::int64_t from = 0;
@@ -170,7 +170,7 @@ int get_position(Thread& thread, Fh file, Out<MPI_Offset> offset) {
     return MPI_SUCCESS;
 }
 
-/// Collective. Rank 0 moves the pointer once all have come, and all wait until it has.
+/// Seeks collectively. Rank 0 moves the pointer once all have come, and all wait until it has.
 int seek_shared(Thread& thread, Fh file, Raw<MPI_Offset> offset, Raw<int> whence) {
     if (const int error = refuse_sequential(thread, file)) return error;
     if (const int error = io::check_same(thread, *file, "whence", whence.value)) return error;
@@ -179,7 +179,7 @@ int seek_shared(Thread& thread, Fh file, Raw<MPI_Offset> offset, Raw<int> whence
     std::int64_t current = 0, place = 0;
     if (const int error = open.shared->load(thread, current)) return error;
     const int wrong = place_of(thread, file, offset.value, whence.value, current, place);
-    // Nobody reads it any more when it is moved.
+    // No process reads the pointer any more when it is moved.
     const auto mine = wrong == MPI_SUCCESS
         ? io::Failure{}
         : io::Failure::of_class(wrong, "another process has failed");

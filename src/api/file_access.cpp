@@ -27,11 +27,12 @@ constexpr Kind read_ordered{Pointer::shared, false, true};
 constexpr Kind write_shared{Pointer::shared, true, false};
 constexpr Kind write_ordered{Pointer::shared, true, true};
 
-/// What is written is not changed.
+/// Returns memory that is only read.
 std::byte* memory_of(SendBuffer buffer) noexcept { return const_cast<std::byte*>(buffer.address); }
 std::byte* memory_of(ReceiveBuffer buffer) noexcept { return buffer.address; }
 
-/// A null pointer is MPI_BOTTOM, too; its data have addresses for displacements.
+/// Returns whether this is a buffer. A null pointer is MPI_BOTTOM, too; its data have addresses for
+/// displacements.
 bool is_buffer(const std::byte* buffer, Count count, Type type) noexcept {
     if (is_memory(buffer) || count.value == 0 || type->size == 0) return true;
     constexpr auto page = static_cast<std::int64_t>(first_address);

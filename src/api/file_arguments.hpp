@@ -10,7 +10,7 @@
 
 namespace heddle::api {
 
-/// Errors of calls without a file are raised on MPI_FILE_NULL.
+/// A call without a file. Its errors are raised on MPI_FILE_NULL.
 struct WithoutFile {
     std::optional<objects::ErrorScope> scope(core::Thread& thread) const noexcept {
         return thread.process->files->null;
@@ -52,7 +52,7 @@ struct AccessMode {
 
 private:
     bool has(int mode) const noexcept { return (value & mode) != 0; }
-    /// nullptr: nothing is wrong.
+    /// Returns nullptr if nothing is wrong.
     const char* why() const noexcept {
         constexpr int all = MPI_MODE_APPEND | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE |
             MPI_MODE_EXCL | MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL |
@@ -68,7 +68,7 @@ private:
     }
 };
 
-/// In etypes, or in bytes.
+/// An offset, in etypes or in bytes.
 struct Offset {
     static constexpr const char* name = "offset";
     std::int64_t value;

@@ -47,7 +47,7 @@ io::ViewError wrong_displacement(const io::OpenFile& open, std::int64_t displace
     return {};
 }
 
-/// nullptr with an error.
+/// Returns nullptr with an error.
 io::ViewPointer view_of(const io::OpenFile& open, std::int64_t displacement, EType etype,
                         FileType filetype, const char* datarep, io::ViewError& error) {
     error = wrong_displacement(open, displacement);
@@ -70,7 +70,7 @@ int set_view(Thread& thread, Fh file, Raw<MPI_Offset> displacement, EType etype,
     io::ViewError error;
     const io::ViewPointer view =
         view_of(open, displacement.value, etype, filetype, datarep.value, error);
-    // The others wait for this process, whatever is wrong.
+    // The other processes wait for this one, even if something is wrong.
     const io::Failure mine = view != nullptr
         ? io::Failure{}
         : io::Failure::of_class(error.error_class, "an argument of another process is wrong");
@@ -81,7 +81,7 @@ int set_view(Thread& thread, Fh file, Raw<MPI_Offset> displacement, EType etype,
     return io::set_view(thread, *file, view, static_cast<std::uint64_t>(etype->extent));
 }
 
-/// Types that a view names are committed.
+/// Hands out a type that a view names. It is committed.
 MPI_Datatype handed_out(Process& process, const objects::Definition& type) {
     const MPI_Datatype handle = handle_for(process, type);
     process.datatype(handle)->committed = true;

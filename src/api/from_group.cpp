@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Communicators out of groups, without a communicator before (MPI 5.0, 7.4.2 and 7.6.2).
+/// Makes communicators of groups, without a communicator before (MPI 5.0, 7.4.2 and 7.6.2).
 ///
-/// Errors go to the error handler that the new communicator would have: a program of sessions has no
-/// other one to say what happens.
+/// Errors go to the error handler that the new communicator would have: a program of sessions has
+/// no other one.
 
 #include <cstring>
 #include <utility>
@@ -57,7 +57,7 @@ struct CommHandler : ErrorHandler {
     }
 };
 
-/// Checked by the implementation: the handler that hears of it must be known.
+/// An argument that the implementation checks, since the handler of its errors must be known first.
 template <class Kind>
 struct Unchecked : Kind {
     using Kind::Kind;
@@ -69,7 +69,7 @@ struct Unchecked : Kind {
     }
 };
 
-/// Stands in for the communicator that is still to be made: its error handler is called, with
+/// A stand-in for the communicator that is still to be made. Errors call its error handler, with
 /// MPI_COMM_NULL.
 class Unborn {
 public:
@@ -96,7 +96,8 @@ private:
     Communicator& stand_in_;
 };
 
-/// A communicator of what was agreed on, from the session of `group`, with what the program wants.
+/// Makes a communicator of the agreed part, from the session of `group`, with the program's hints
+/// and handler.
 int finish(Thread& thread, const objects::Group& group, comm::Part part, Hints hints,
            CommHandler handler, MPI_Comm& result) {
     Process& process = *thread.process;
@@ -108,7 +109,7 @@ int finish(Thread& thread, const objects::Group& group, comm::Part part, Hints h
     return MPI_SUCCESS;
 }
 
-/// The first error among those of several arguments.
+/// Returns the first error among those of several arguments.
 template <class... Arguments>
 int check_all(Thread& thread, Communicator& raised_on, const Arguments&... arguments) {
     int error = MPI_SUCCESS;
@@ -134,7 +135,7 @@ std::string no_rank_of(int rank, const objects::Group& group) {
         std::to_string(group.size()) + " processes";
 }
 
-/// What only the leader's arguments say.
+/// Returns the route, which only the leader's arguments tell.
 comm::Route route_to(Thread& thread, Communicator& errors, const objects::Group& local,
                      Group remote, int leader, const char* tag) {
     const auto refused = [&](int error_class, const char* argument, const std::string& detail) {

@@ -14,14 +14,14 @@ using core::Thread;
 using topo::DistGraph;
 using topo::Graph;
 
-/// As much of a list as there is room for.
+/// Writes as much of a list as there is room for.
 int write_list(const std::vector<std::int32_t>& list, int room, int* place) noexcept {
     const auto count = std::min<std::ptrdiff_t>(room, std::ssize(list));
     if (count > 0) std::copy_n(list.begin(), count, place);
     return MPI_SUCCESS;
 }
 
-/// Each of `count` entries is a rank below `ranks`.
+/// Checks that each of `count` entries is a rank below `ranks`.
 int ranks_exist(const TopologyCall& call, const char* argument, const int* list, std::int64_t count,
                 std::int32_t ranks) {
     if (const int error = call.present(argument, list, count)) return error;
@@ -34,7 +34,7 @@ int ranks_exist(const TopologyCall& call, const char* argument, const int* list,
     return MPI_SUCCESS;
 }
 
-// --- graphs that everybody knows ---
+// --- graphs that all ranks know ---
 
 int read_graph(const TopologyCall& call, int nodes, const int* ends, const int* edges,
                Graph& graph) {
@@ -65,7 +65,7 @@ int graph_create(Thread& thread, Comm comm, Raw<int> nodes, Array<const int> end
     return topo::make_graph(thread, *comm, graph, reorder.value != 0, *result);
 }
 
-/// The old order, as for MPI_Cart_map.
+/// Returns the old order, like MPI_Cart_map.
 int graph_map(Thread& thread, Comm comm, Raw<int> nodes, Array<const int> ends,
               Array<const int> edges, Out<int> rank) {
     Graph graph;
@@ -124,11 +124,11 @@ int graph_neighbors(Thread& thread, Comm comm, Raw<int> rank, Raw<int> room,
     return MPI_SUCCESS;
 }
 
-// --- graphs of which everybody knows a part ---
+// --- graphs of which each rank knows a part ---
 
 bool is_weighted(const int* weights) noexcept { return weights != MPI_UNWEIGHTED; }
 
-/// Weights of edges, or what stands for none.
+/// Weights of edges, or a constant for no weights.
 template <class T>
 struct Weights : Array<T> {
     static constexpr const char* name = "weights";
@@ -139,7 +139,8 @@ struct Weights : Array<T> {
     }
 };
 
-/// Weights of `count` edges: none (MPI_UNWEIGHTED), or an array, which is missing only if it is empty.
+/// Checks weights of `count` edges: none (MPI_UNWEIGHTED), or an array, which may be missing if it
+/// is empty.
 int weights_fit(const TopologyCall& call, const char* argument, const int* weights,
                 std::int64_t count) {
     if (!is_weighted(weights) || count == 0) return MPI_SUCCESS;
@@ -166,7 +167,7 @@ std::vector<std::int32_t> ranks_of(const int* ranks, std::int64_t count) {
     return {ranks, ranks + count};
 }
 
-/// The edges of one direction of an adjacent graph.
+/// Checks the edges of one direction of an adjacent graph.
 int check_edges(const TopologyCall& call, const char* degree_name, int degree,
                 const char* ranks_name, const int* ranks, const char* weights_name,
                 const int* weights) {
@@ -199,7 +200,7 @@ int create_adjacent(Thread& thread, Comm comm, Raw<int> in, Array<const int> sou
     return topo::make_dist_graph(thread, *comm, mine, reorder.value != 0, *result);
 }
 
-/// Edges from each of `nodes` sources, as many as its degree says.
+/// Reads edges from each of `nodes` sources, as many as its degree says.
 int read_edges(const TopologyCall& call, int nodes, const int* sources, const int* degrees,
                const int* destinations, const int* weights, std::vector<topo::Edge>& edges) {
     if (const int error = call.not_negative("n", nodes)) return error;
@@ -251,7 +252,7 @@ int neighbors_count(Thread& thread, Comm comm, Out<int> in, Out<int> out, Out<in
     return MPI_SUCCESS;
 }
 
-/// One direction of MPI_Dist_graph_neighbors. Weights that do not exist are not written.
+/// Writes one direction of MPI_Dist_graph_neighbors. Weights that do not exist are not written.
 int write_edges(const TopologyCall& call, const char* ranks_name, const char* weights_name,
                 int room, const std::vector<std::int32_t>& from_ranks, int* ranks,
                 const std::vector<std::int32_t>& from_weights, int* weights) {

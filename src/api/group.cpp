@@ -13,7 +13,7 @@ namespace {
 using core::Thread;
 using objects::Members;
 
-/// A list of ranks of a group, as most functions here take one.
+/// Checks a list of ranks of a group, as most functions here take one.
 int check_list(Thread& thread, int n, const void* list) {
     if (n < 0)
         return objects::fail(thread, nullptr, MPI_ERR_ARG,
@@ -30,7 +30,7 @@ int wrong_rank(Thread& thread, const objects::Group& group, int rank) {
                              " processes");
 }
 
-/// True for each rank in `ranks`. Ranks must be the group's, and none twice.
+/// Marks each rank in `ranks`. Ranks must be the group's, and none twice.
 int mark(Thread& thread, const objects::Group& group, std::span<const int> ranks,
          std::vector<bool>& marked) {
     marked.assign(group.processes.size(), false);
@@ -45,7 +45,7 @@ int mark(Thread& thread, const objects::Group& group, std::span<const int> ranks
     return MPI_SUCCESS;
 }
 
-/// `from`: the group that the new one comes from.
+/// Hands out a new group. `from` is the group that it comes from.
 int hand_out(Thread& thread, const objects::Group& from, Members members, MPI_Group& result) {
     Process& process = *thread.process;
     result =
@@ -119,7 +119,7 @@ int by_list(Thread& thread, Group group, Raw<int> n, Array<const int> ranks,
     return choose(thread, *group, {ranks.value, static_cast<std::size_t>(n.value)}, *result);
 }
 
-/// Triplets (first, last, stride) as the list that they stand for.
+/// Replaces triplets (first, last, stride) by the list that they stand for.
 template <Choose choose>
 int by_ranges(Thread& thread, Group group, Raw<int> n, Array<int[3]> ranges,
               Out<MPI_Group> result) {

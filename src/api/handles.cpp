@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Handles as integers, for Fortran (MPI 5.0, 20.3.3).
 ///
-/// A predefined handle is its own integer. Any other names an object of an arena: its number there is
-/// the integer. So nothing is kept in a table, and the integer names what the handle names, for as long.
-/// What names nothing becomes 0, which is no handle of any kind.
+/// A predefined handle is its own integer. Any other handle names an object of an arena: its number
+/// there is the integer. So there is no table, and the integer is valid as long as the handle. A
+/// handle that names nothing becomes 0, which is no handle of any kind.
 ///
-/// The number of a request is the lower half of its address. MPI_Abi_get_info says so ("heddle_request_toint"):
-/// who starts operations in Fortran needs no call for their requests.
+/// The number of a request is the lower half of its address. MPI_Abi_get_info tells this
+/// ("heddle_request_toint"): code that starts operations in Fortran needs no call for their
+/// requests.
 
 #include <cstdint>
 
@@ -51,7 +52,8 @@ Handle from_int(core::Arena<T>& arena, int number, Handle null) noexcept {
     return object == nullptr ? null : reinterpret_cast<Handle>(object);
 }
 
-/// Objects of a Process, which is not there before MPI_Init: only constants are handles then.
+/// Converts handles of objects of a Process. Before MPI_Init there is none, and only constants are
+/// handles.
 template <auto arena, class Handle>
 int process_to_int(Handle handle) noexcept {
     Process* process = process_here();
@@ -65,7 +67,7 @@ Handle process_from_int(int number, Handle null) noexcept {
     return is_constant(number) ? constant_handle<Handle>(number) : null;
 }
 
-/// Kinds that have no objects: messages while there is no process.
+/// Converts handles of kinds that have no objects: messages while there is no process.
 template <class Handle>
 int constant_to_int(Handle handle) noexcept {
     return is_predefined(handle) ? constant(handle) : 0;
@@ -75,7 +77,8 @@ Handle constant_from_int(int number, Handle null) noexcept {
     return is_constant(number) ? constant_handle<Handle>(number) : null;
 }
 
-/// The send that is always complete lies in no arena, but has a number in the same way.
+/// Converts a request. The send that is always complete lies in no arena, but has a number in the
+/// same form.
 int request_to_int(MPI_Request handle) noexcept {
     const Process* process = process_here();
     const bool completed = process != nullptr &&

@@ -102,7 +102,7 @@ int erase(Anytime& caller, Raw<MPI_Info> handle, Key key) {
                        "argument key: there is no \"" + std::string(key.value) + "\"");
 }
 
-/// A copy of the value: the lock is not held while the caller looks at it.
+/// Returns a copy of the value, since the lock is not held while the caller looks at it.
 std::optional<std::string> look_up(const objects::Info& info, const char* key) {
     std::lock_guard guard(objects::info_lock());
     const auto value = info.get(key);
@@ -151,7 +151,7 @@ int get_nthkey(Anytime& caller, Info info, Raw<int> n, Out<char> place) {
         if (n.value >= 0 && static_cast<std::size_t>(n.value) < info->entries.size())
             key = info->entries[static_cast<std::size_t>(n.value)].first;
     }
-    if (key.empty())  // no key is
+    if (key.empty())  // no key is empty
         return caller.fail(MPI_ERR_ARG,
                            "argument n: there is no key number " + std::to_string(n.value));
     write_text(key, place.place, MPI_MAX_INFO_KEY);

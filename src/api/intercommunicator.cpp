@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Intercommunicators out of two groups, and back to one (MPI 5.0, 7.6).
+/// Makes intercommunicators of two groups, and one group of them again (MPI 5.0, 7.6).
 
 #include "api/entry.hpp"
 #include "api/making.hpp"
@@ -40,7 +40,7 @@ struct LocalLeader : Dest {
     }
 };
 
-/// What only the leader's arguments say.
+/// Returns the route, which only the leader's arguments tell.
 comm::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
     const auto refused = [&](int error_class, const char* argument, const std::string& detail) {
         comm::Route none;

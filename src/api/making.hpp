@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What calls that make communicators share.
+/// The common part of calls that make communicators.
 
 #include "comm/agreement.hpp"
 #include "core/thread.hpp"
@@ -8,8 +8,9 @@
 
 namespace heddle::api {
 
-/// The communicator that the caller gets of what was agreed on, with the error handler of `parent`;
-/// MPI_COMM_NULL if it is in no part. Without `session`, it comes from the parent's, if that has one.
+/// Makes the caller's communicator of the agreed part, with the error handler of `parent`. Returns
+/// MPI_COMM_NULL if the caller is in no part. Without `session`, the communicator comes from the
+/// parent's session, if there is one.
 MPI_Comm make(core::Thread& thread, const objects::Communicator& parent, comm::Part part,
               objects::Session* session = nullptr);
 

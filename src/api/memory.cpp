@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Memory and addresses (MPI 5.0, 9.2 and 5.1.5), and what the machine has (9.1.2).
+/// Memory and addresses (MPI 5.0, 9.2 and 5.1.5), and the hardware of the machine (9.1.2).
 
 #include <bit>
 #include <charconv>
@@ -14,7 +14,7 @@ namespace {
 
 using core::Thread;
 
-/// What the program wants in mpi_minimum_memory_alignment; a cache line otherwise.
+/// Returns the program's mpi_minimum_memory_alignment, or a cache line.
 std::size_t alignment_of(const Hints& hints) {
     std::size_t alignment = cache_line;
     if (hints.object == nullptr) return alignment;
@@ -30,7 +30,8 @@ std::size_t alignment_of(const Hints& hints) {
     return alignment;
 }
 
-/// Memory that windows on it reach by load and store; nullptr where malloc() serves better.
+/// Returns memory that windows on it reach by load and store. Returns nullptr if malloc() serves
+/// better.
 void* node_memory(Thread& thread, std::size_t bytes, std::size_t alignment) {
     using objects::NodeMemory;
     if (bytes < NodeMemory::least_bytes || alignment > NodeMemory::alignment) return nullptr;
@@ -63,8 +64,8 @@ int get_address(Thread&, Raw<const void*> location, Out<MPI_Aint> address) {
     return MPI_SUCCESS;
 }
 
-/// Of the kinds of MPI_COMM_TYPE_HW_GUIDED: whether the process is restricted to one of them. Memory is
-/// shared by all.
+/// Tells for each kind of MPI_COMM_TYPE_HW_GUIDED whether the process is restricted to one of that
+/// kind. All processes share memory.
 int get_hw_resource_info(Thread&, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();
     info.set("mpi_shared_memory", "true");
@@ -88,7 +89,7 @@ MPI_ENTRY(1, Get_hw_resource_info, get_hw_resource_info)
 extern "C" {
 
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp) {
-    // As unsigned numbers, which wrap around.
+    // The sum is one of unsigned numbers, which wrap around.
     return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(base) +
                                  static_cast<std::uintptr_t>(disp));
 }

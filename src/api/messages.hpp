@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the calls of the point-to-point chapter share: from checked arguments to operations of the
-/// engine, and back to handles and statuses.
+/// The common part of the calls of the point-to-point chapter: from checked arguments to operations
+/// of the engine, and back to handles and statuses.
 
 #include <cstdint>
 
@@ -20,11 +20,11 @@ using p2p::Engine;
 
 inline Engine& engine_of(Thread& thread) noexcept { return *thread.engine; }
 
-/// Fails the call for a buffer that is no memory.
+/// Fails the call because of a buffer that is no memory.
 [[gnu::cold]] int refuse_buffer(Thread& thread, Communicator& communicator, const void* buffer);
 
-/// Size and layout of `count` elements. MPI_SUCCESS, or the error that was raised: no buffer, too large.
-/// The address of elements with gaps is still to be checked.
+/// Finds size and layout of `count` elements. Returns MPI_SUCCESS, or the error that was raised: no
+/// buffer, too large. The address of elements with gaps is still to be checked.
 [[gnu::always_inline]] inline int dense_shape_of(Thread& thread, Communicator& communicator,
                                                  const void* buffer, Count count, Type type,
                                                  p2p::Shape& shape) {
@@ -38,14 +38,15 @@ inline Engine& engine_of(Thread& thread) noexcept { return *thread.engine; }
         return MPI_SUCCESS;
     return refuse_buffer(thread, communicator, buffer);
 }
-/// Elements with gaps may have addresses relative to MPI_BOTTOM, which is a null pointer.
+/// Checks the address of elements with gaps. It may be relative to MPI_BOTTOM, which is a null
+/// pointer.
 inline int check_laid_out(Thread& thread, Communicator& communicator, const void* buffer,
                           const p2p::Shape& shape) {
     if (shape.layout == nullptr || shape.bytes == 0 || can_be_memory_or_null(buffer))
         return MPI_SUCCESS;
     return refuse_buffer(thread, communicator, buffer);
 }
-/// All of it.
+/// Does both.
 inline int shape_of(Thread& thread, Communicator& communicator, const void* buffer, Count count,
                     Type type, p2p::Shape& shape) {
     if (const int error = dense_shape_of(thread, communicator, buffer, count, type, shape))
@@ -65,10 +66,11 @@ template <class Handle>
     return MPI_SUCCESS;
 }
 
-/// A buffered send: the message is in the buffer, or already away. MPI_SUCCESS, or the error raised.
+/// Sends buffered: afterwards the message is in the buffer, or already away. Returns MPI_SUCCESS,
+/// or the error that was raised.
 int send_buffered(Thread& thread, Communicator& communicator, const p2p::Outbound& message);
 
-/// A receive from MPI_PROC_NULL, already complete.
+/// Returns a receive from MPI_PROC_NULL, which is already complete.
 Request* null_receive(Thread& thread);
 
 }  // namespace heddle::api

@@ -12,8 +12,8 @@
 namespace heddle::api::mpit {
 
 Interface& interface() noexcept {
-    static Interface& all =
-        *new Interface;  // never destroyed: it may be called until the program ends
+    // Never destroyed: it may be called until the program ends.
+    static Interface& all = *new Interface;
     return all;
 }
 
@@ -38,7 +38,7 @@ int init_thread(int required, int* provided) noexcept {
     Interface& all = interface();
     std::lock_guard guard(all.lock);
     all.users.fetch_add(1, relaxed);
-    // Every call is safe with threads, whatever is asked for.
+    // Every call is safe with threads, independently of the requested level.
     *provided = MPI_THREAD_MULTIPLE;
     for (const int level : {MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED, MPI_THREAD_SINGLE})
         if (required <= level) *provided = level;
@@ -58,7 +58,7 @@ int finalize() noexcept {
     return MPI_SUCCESS;
 }
 
-// --- enumerations: a knob with choices is one ---
+// --- enumerations: each knob with choices is one ---
 
 const tool::Knob* find_enum(MPI_T_enum handle) {
     for (const tool::Knob& knob : tool::knob_table())
@@ -86,7 +86,7 @@ int enum_get_item(MPI_T_enum handle, int item, int* value, char* name, int* name
     return MPI_SUCCESS;
 }
 
-// --- categories: number 0 holds all the others ---
+// --- categories: number 0 contains all the others ---
 
 constexpr tool::CategoryInfo everything{"heddle", "All of Heddle"};
 
@@ -111,7 +111,7 @@ int count_in(const Table& table, int index) {
     return count;
 }
 
-/// The first `room` lines of `table` that belong to the category.
+/// Lists the first `room` lines of `table` that belong to the category.
 template <class Table>
 int list_in(const Table& table, int index, int room, int* indices) {
     if (!is_index(index, category_count())) return MPI_T_ERR_INVALID_INDEX;
@@ -179,7 +179,7 @@ int category_get_events(int index, int room, int* indices) {
     return list_in(tool::event_table(), index, room, indices);
 }
 
-/// They never change.
+/// Returns a constant, since categories never change.
 int category_changed(int* update_number) {
     if (update_number == nullptr) return MPI_T_ERR_INVALID;
     *update_number = 0;

@@ -4,13 +4,13 @@
 ///
 ///   MPIT_ENTRY(2, cvar_read, cvar_read)
 ///
-/// defines PMPI_T_cvar_read and its weak alias MPI_T_cvar_read. They may be called at any time between
-/// MPI_T_init_thread and the last MPI_T_finalize, before MPI_Init and after MPI_Finalize, too. They call
-/// no error handler, and never communicate.
+/// defines PMPI_T_cvar_read and its weak alias MPI_T_cvar_read. They may be called at any time
+/// between MPI_T_init_thread and the last MPI_T_finalize, before MPI_Init and after MPI_Finalize,
+/// too. They call no error handler, and never communicate.
 ///
-/// Thread safety  one lock for the interface, held by every call. What user code is called for
-///                (events) is called without it.
-/// Handles        are looked up among those that live, so that a wrong one is an error and no crash.
+/// Thread safety  one lock for the interface, held by every call. User code (callbacks of events)
+///                is called without it.
+/// Handles        are looked up among the live ones, so that a wrong one is an error and no crash.
 
 #include <atomic>
 #include <memory>
@@ -29,12 +29,12 @@ namespace heddle::api::mpit {
 
 struct Interface {
     std::mutex lock;
-    /// Calls of MPI_T_init_thread that MPI_T_finalize has not answered. Changed with `lock` held.
+    /// Calls of MPI_T_init_thread without a matching MPI_T_finalize. Changed with `lock` held.
     std::atomic<int> users{0};
 };
 Interface& interface() noexcept;
 
-/// The objects behind the handles of one kind. The interface is locked.
+/// The objects behind the handles of one kind. The caller has locked the interface.
 template <class T>
 class Handles {
 public:
@@ -45,7 +45,7 @@ public:
         live_.emplace(&object, std::move(made));
         return object;
     }
-    /// nullptr: no such object, or one that has been freed.
+    /// Returns nullptr if there is no such object, or if it has been freed.
     T* find(const void* handle) const noexcept {
         const auto at = live_.find(handle);
         return at == live_.end() ? nullptr : at->second.get();
@@ -65,32 +65,33 @@ private:
     std::unordered_map<const void*, std::unique_ptr<T>> live_;
 };
 
-/// Frees what the last MPI_T_finalize leaves without an owner.
+/// These free the objects that the last MPI_T_finalize leaves without an owner.
 void drop_cvar_handles() noexcept;
 void drop_pvar_sessions() noexcept;
-/// The same for events, which have a lock of their own: the interface is not locked.
+/// Does the same for events, which have a lock of their own. The interface is not locked.
 void drop_registrations() noexcept;
 
-/// The process of the caller; nullptr before MPI_Init.
+/// Returns the process of the caller, or nullptr before MPI_Init.
 Process* process() noexcept;
 
-/// Writes text as far as `*length` characters go, and to `*length` how many it takes with its end
-/// (MPI 5.0, 15.3.3). Null pointers, and a length of 0, say what the caller does not want.
+/// Writes as much text as `*length` characters hold. Sets `*length` to the text's length with its
+/// end (MPI 5.0, 15.3.3). Null pointers, and a length of 0, stand for results that the caller does
+/// not want.
 void give_text(std::string_view text, char* place, int* length) noexcept;
 inline bool wrong_length(const int* length) noexcept { return length != nullptr && *length < 0; }
 
-/// Writes a result that the caller may not want.
+/// Writes a result, unless the caller does not want it.
 template <class T>
 void give(T* place, const auto& value) noexcept {
     if (place != nullptr) *place = static_cast<T>(value);
 }
 
-/// An index below `count`.
+/// Returns whether this is an index below `count`.
 inline bool is_index(int index, std::size_t count) noexcept {
     return index >= 0 && static_cast<std::size_t>(index) < count;
 }
 
-/// The index of the line of that name, or of none: MPI_T_ERR_INVALID_NAME.
+/// Finds the index of the line with that name. Returns MPI_T_ERR_INVALID_NAME if there is none.
 template <class Table, class Condition>
 int find_name(const Table& table, const char* name, int* index, Condition&& condition) {
     if (name == nullptr || index == nullptr) return MPI_T_ERR_INVALID;
@@ -106,8 +107,8 @@ int find_name(const Table& table, const char* name, int* index) {
     return find_name(table, name, index, [](const auto&) { return true; });
 }
 
-/// Whether an argument may be what it is: not an address where no memory can be. Handles point at types
-/// that nobody knows, and are looked up.
+/// Returns whether an argument is possible: an address must not lie where no memory can be. Handles
+/// point at incomplete types, and are looked up.
 template <class Raw>
 bool may_be(Raw raw) noexcept {
     if constexpr (std::is_pointer_v<Raw>) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Control variables: the knobs (MPI 5.0, 15.3.6).
 ///
-/// A process takes its settings when MPI_Init starts it. So they can be written before, and not after.
+/// A process takes its settings when MPI_Init starts it. So they can be written before that, and
+/// not afterwards.
 
 #include "api/mpit.hpp"
 #include "tool/knobs.hpp"
@@ -44,7 +45,7 @@ int cvar_get_info(int index, char* name, int* name_len, int* verbosity, MPI_Data
     if (enumtype != nullptr)
         *enumtype = knob.choices().empty()
             ? MPI_T_ENUM_NULL
-            : reinterpret_cast<MPI_T_enum>(const_cast<tool::Knob*>(&knob));  // only compared
+            : reinterpret_cast<MPI_T_enum>(const_cast<tool::Knob*>(&knob));  // only for comparisons
     give(bind, MPI_T_BIND_NO_OBJECT);
     give(scope, MPI_T_SCOPE_LOCAL);
     return MPI_SUCCESS;

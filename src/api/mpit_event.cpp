@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Events (MPI 5.0, 15.3.8): one source, which is this process, and what tool/events.hpp lists.
+/// Events (MPI 5.0, 15.3.8). There is one source, this process, and the events that tool/events.hpp
+/// lists.
 ///
-/// Events are raised while the library holds locks, so only callbacks that ask for as little as
-/// MPI_T_CB_REQUIRE_THREAD_SAFE can be called; without one the event is dropped, and counted as such.
+/// Events are raised while the library holds locks. So only callbacks of
+/// MPI_T_CB_REQUIRE_THREAD_SAFE or a stricter level can be called. Without one the event is
+/// dropped, and counted as dropped.
 ///
-/// Locking        `lock` guards registrations and is held while callbacks run, so that none runs after
-///                its registration was freed. It is recursive: a callback looks at its own event. The
-///                lock of the interface is not taken with it: who holds that one may be waiting for an
-///                instance, whose holder raises an event.
+/// Locking        `lock` guards registrations and is held while callbacks run, so that none runs
+///                after its registration was freed. It is recursive, since a callback looks at its
+///                own event. The lock of the interface is not taken with it. A thread that holds
+///                that one may be waiting for an instance, whose holder raises an event.
 
 #include <array>
 #include <cstring>
@@ -42,7 +44,7 @@ struct Registration {
     MPI_T_event_registration handle() noexcept {
         return reinterpret_cast<MPI_T_event_registration>(this);
     }
-    /// The least demanding callback that may be called, by number of its level.
+    /// Returns the number of the level of the least demanding callback that may be called.
     std::size_t callable() const noexcept {
         std::size_t level = least_level;
         while (level < callbacks.size() && callbacks[level].function == nullptr) ++level;
@@ -59,7 +61,7 @@ Registrations& registrations() noexcept {
     return all;
 }
 
-/// What an MPI_T_event_instance names, while a callback looks at it.
+/// The event behind an MPI_T_event_instance, while a callback looks at it.
 struct Instance {
     tool::Event event;
     const tool::Elements* elements;
@@ -87,7 +89,7 @@ void tell(Registration& registration, const Instance& instance) {
                       registration.handle(), MPI_T_CB_REQUIRE_THREAD_SAFE, callback.user_data);
 }
 
-/// The sink of tool::raise(). What a callback does may not raise another event.
+/// Takes an event from tool::raise(). A callback must not raise another event.
 void take_event(tool::Event event, const tool::Elements& elements) noexcept {
     if (current_instance != nullptr) return;
     Registrations& all = registrations();
@@ -101,12 +103,13 @@ void take_event(tool::Event event, const tool::Elements& elements) noexcept {
         });
         for (const void* handle : listeners)
             if (Registration* one = all.live.find(handle)) tell(*one, instance);
-    } catch (const std::bad_alloc&) {  // without memory nobody is told
+    } catch (const std::bad_alloc&) {  // without memory no callback is told
     }
     current_instance = nullptr;
 }
 
-/// Has exactly those events raised that somebody listens to. Registrations locked.
+/// Has those events raised that a registration listens to, and no others. The caller has locked
+/// registrations.
 void listen() {
     std::uint32_t events = 0;
     registrations().live.for_each([&](const Registration& one) {
@@ -131,7 +134,7 @@ Registration* find(MPI_T_event_registration handle) noexcept {
 bool is_info(MPI_Info handle) noexcept {
     return handle == MPI_INFO_NULL || objects::find_info(handle) != nullptr;
 }
-/// No hints are understood, so none are in use.
+/// Returns no hints in use, since no hint is known.
 void give_hints(MPI_Info* info) {
     if (info != nullptr) *info = objects::handle_of(objects::make_info());
 }
@@ -306,7 +309,7 @@ int event_get_source(MPI_T_event_instance handle, int* source_index) {
     return MPI_SUCCESS;
 }
 
-/// Calls a function with the registrations locked, and not the interface.
+/// Calls a function with the registrations locked, but not the interface.
 template <auto function, class... Raw>
 int call_with_events(Raw... raw) noexcept {
     if (!(may_be(raw) && ...)) return MPI_T_ERR_INVALID;
@@ -321,7 +324,7 @@ int call_with_events(Raw... raw) noexcept {
     }
 }
 
-/// The callback may use MPI, so nothing is locked when it is called.
+/// Frees a registration. No lock is held while the callback is called, since it may use MPI.
 int event_handle_free(MPI_T_event_registration handle, void* user_data,
                       MPI_T_event_free_cb_function* freed) {
     const int error = call_with_events<&take_registration>(handle);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Performance variables: the counters (MPI 5.0, 15.3.7).
 ///
-/// All of them run from MPI_Init on: they cannot be started or stopped. What grows only can be reset and
-/// written, through each handle for itself: the handle remembers from where it counts. How many there
-/// are now, and the most so far, can only be read. A counter of threads has an element for each thread that
-/// has called MPI when the handle is made, and at least one: thread n is element n. Those of instances have
-/// one for each instance; before MPI_Init, when it is not known how many there will be, one.
+/// All of them run from MPI_Init on: they cannot be started or stopped. Counters that only grow can
+/// be reset and written, for each handle separately: the handle remembers from where it counts.
+/// Numbers of present things, and their maximum so far, can only be read. A counter of threads has
+/// an element for each thread that has called MPI when the handle is made. It has at least one:
+/// thread n is element n. A counter of instances has one for each instance. Before MPI_Init, when
+/// their number is not known, it has one element.
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +26,7 @@ struct Session {
     char place = 0;  ///< two sessions have two addresses
 };
 
-/// The values of a variable: one, but for counters of threads and instances.
+/// The values of a variable: a single one, except for counters of threads and instances.
 using Elements = std::vector<unsigned long long>;
 
 int class_of(const tool::CounterInfo& info) noexcept {
@@ -48,7 +49,7 @@ bool only_grows(const tool::CounterInfo& info) noexcept {
 struct PvarHandle {
     Session* session;
     std::size_t index;
-    std::uint32_t context;  ///< of the communicator, if it is bound to one
+    std::uint32_t context;  ///< the context of the communicator, if it is bound to one
     Elements base;          ///< the counter's values when the handle's were 0
 
     const tool::CounterInfo& info() const noexcept { return tool::counter_table()[index]; }
@@ -66,7 +67,7 @@ Pvars& pvars() noexcept {
 
 bool is_bound(const tool::CounterInfo& info) noexcept { return is_of_communicators(info.kind); }
 
-/// How many elements there are now.
+/// Returns the present number of elements.
 std::size_t element_count(const tool::CounterInfo& info) {
     const Process* here = process();
     if (here == nullptr) return 1;
@@ -76,7 +77,7 @@ std::size_t element_count(const tool::CounterInfo& info) {
         : 1;
 }
 
-/// Since MPI_Init; 0 before. As many as the handle has.
+/// Returns the values since MPI_Init, as many as the handle has. Before MPI_Init they are 0.
 Elements counted(const PvarHandle& handle) {
     Elements values(handle.base.size());
     Process* here = process();
@@ -93,7 +94,7 @@ Elements counted(const PvarHandle& handle) {
     return values;
 }
 
-/// Modulo 2^64, so that a handle may be made to count from anywhere.
+/// Subtracts modulo 2^64, so that a handle may be made to count from anywhere.
 Elements difference(Elements values, const Elements& less) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= less[i];
     return values;
@@ -173,7 +174,8 @@ int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
     return MPI_SUCCESS;
 }
 
-/// Looks the two up that belong together; the error, or MPI_SUCCESS.
+/// Finds the handle of a session. Returns the error if the two do not belong together, or
+/// MPI_SUCCESS.
 int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PvarHandle*& found) noexcept {
     const Session* owner = pvars().sessions.find(session);
     if (owner == nullptr) return MPI_T_ERR_INVALID_SESSION;
@@ -190,7 +192,8 @@ int pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle) {
     return MPI_SUCCESS;
 }
 
-/// MPI_T_pvar_start and MPI_T_pvar_stop. With all handles, those that run by themselves do not count.
+/// Does the work of MPI_T_pvar_start and MPI_T_pvar_stop. With all handles, those that always run
+/// do not count.
 int start_or_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
     if (handle == MPI_T_PVAR_ALL_HANDLES)
         return pvars().sessions.find(session) == nullptr ? MPI_T_ERR_INVALID_SESSION : MPI_SUCCESS;
@@ -218,7 +221,7 @@ int pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void*
     return MPI_SUCCESS;
 }
 
-/// With all handles, those that can only be read do not count.
+/// Resets a handle. With all handles, those that can only be read do not count.
 int pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
     if (handle == MPI_T_PVAR_ALL_HANDLES) {
         const Session* owner = pvars().sessions.find(session);

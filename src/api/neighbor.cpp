@@ -13,7 +13,7 @@ using coll::Block;
 using coll::Blocks;
 using topo::Neighbours;
 
-/// An array with an entry for each edge: how many there are, the communicator knows.
+/// An array with an entry for each edge. The communicator knows the number of edges.
 template <class Kind>
 struct PerEdge : Kind {
     using Kind::Kind;
@@ -35,15 +35,15 @@ private:
     }
 };
 
-/// One side of an exchange: what an edge's block is made of.
+/// The data of one edge's block, on one side of an exchange.
 struct Piece {
     std::int64_t count;
     const objects::Datatype* type;
     std::int64_t offset;  ///< bytes
 };
 
-/// The blocks of all edges that lead somewhere; the list lies in the schedule. Those of the others are
-/// not even packed.
+/// Lists the blocks of all edges that lead to a process. The list lies in the schedule. Blocks of
+/// other edges are not even packed.
 template <class CountKind, class Buffer, class PieceOf>
 int list(const Site& site, const Buffer& buffer, const std::vector<std::int32_t>& peers, Use use,
          std::span<Block>& blocks, PieceOf&& piece_of) {
@@ -60,7 +60,7 @@ int list(const Site& site, const Buffer& buffer, const std::vector<std::int32_t>
     return site.present(buffer, need);
 }
 
-/// Equal blocks, one after the other.
+/// Lists equal blocks, one after the other.
 template <class Buffer, class CountKind, class TypeKind>
 int list_equal(const Site& site, const Buffer& buffer, const CountKind& count, const TypeKind& type,
                const std::vector<std::int32_t>& peers, Use use, std::span<Block>& blocks) {
@@ -75,7 +75,7 @@ int list_equal(const Site& site, const Buffer& buffer, const CountKind& count, c
     });
 }
 
-/// Blocks of different sizes, and displacements in elements.
+/// Lists blocks of different sizes, with displacements in elements.
 template <class Buffer, class CountsKind, class DisplacementsKind, class TypeKind>
 int list_of(const Site& site, const Buffer& buffer, const PerEdge<CountsKind>& counts,
             const PerEdge<DisplacementsKind>& displacements, const TypeKind& type,
@@ -87,7 +87,7 @@ int list_of(const Site& site, const Buffer& buffer, const PerEdge<CountsKind>& c
     });
 }
 
-/// Each of a type of its own, and displacements in bytes.
+/// Lists blocks with a type each, and displacements in bytes.
 template <class Buffer, class CountsKind, class DisplacementsKind, class TypesKind>
 int list_typed(const Site& site, const Buffer& buffer, const PerEdge<CountsKind>& counts,
                const PerEdge<DisplacementsKind>& displacements, const PerEdge<TypesKind>& types,
@@ -102,7 +102,7 @@ int list_typed(const Site& site, const Buffer& buffer, const PerEdge<CountsKind>
     });
 }
 
-/// The edges of this process.
+/// Finds the edges of this process.
 int find_edges(const Site& site, const Neighbours*& edges) {
     if (site.communicator.topology == nullptr) [[unlikely]]
         return site.fail(MPI_ERR_TOPOLOGY, "argument comm: it has no topology");
@@ -110,7 +110,7 @@ int find_edges(const Site& site, const Neighbours*& edges) {
     return MPI_SUCCESS;
 }
 
-/// What the two forms of allgather have in common.
+/// Does the common part of the two forms of allgather.
 int gather_from(const Site& site, const Neighbours& edges, In in, InCount count, InType type,
                 std::span<const Block> to) {
     Data mine;

@@ -49,7 +49,7 @@ struct Info {
     objects::Info& operator*() const noexcept { return *object; }
 };
 
-/// MPI_INFO_NULL is welcome: no hints.
+/// An info object, or MPI_INFO_NULL for no hints.
 struct Hints : Info {
     using Info::Info;
     int error(const Communicator* communicator) const noexcept {
@@ -74,7 +74,7 @@ struct ErrorHandler {
     objects::Errhandler& operator*() const noexcept { return *object; }
 };
 
-/// Errors of calls on a session, whose first argument it is, are raised there.
+/// A session, the first argument of calls on it. Their errors are raised on it.
 struct Session {
     static constexpr const char* name = "session";
     objects::Session* object;
@@ -95,7 +95,7 @@ struct Session {
     objects::Session& operator*() const noexcept { return *object; }
 };
 
-/// A window. Errors of calls on it are raised there.
+/// A window. Errors of calls on it are raised on it.
 struct Win {
     static constexpr const char* name = "win";
     objects::Window* object;
@@ -119,7 +119,8 @@ struct Win {
     objects::Window& operator*() const noexcept { return *object; }
 };
 
-/// A file. Errors of calls on it are raised there; those of a handle that names none, on MPI_FILE_NULL.
+/// A file. Errors of calls on it are raised on it. If a handle names none, they are raised on
+/// MPI_FILE_NULL.
 struct Fh {
     static constexpr const char* name = "fh";
     objects::File* object;
@@ -139,7 +140,7 @@ struct Fh {
     objects::File* operator->() const noexcept { return object; }
     objects::File& operator*() const noexcept { return *object; }
 };
-/// MPI_FILE_NULL is welcome: its error handler is that of calls without a file.
+/// A file, or MPI_FILE_NULL, whose error handler is that of calls without a file.
 struct FileOrNull : Fh {
     FileOrNull(Process& process, MPI_File handle) noexcept : Fh(process, handle) {
         if (null) object = &process.files->null;
@@ -173,7 +174,7 @@ struct OutPointer {
     }
 };
 
-/// Writes text where a result of `room` characters belongs, cut if need be; answers its length.
+/// Writes text as a result of `room` characters, cut if need be. Returns its length.
 inline int write_text(const std::string& text, char* place, std::size_t room) noexcept {
     const std::size_t length = text.copy(place, room - 1);
     place[length] = '\0';

@@ -43,7 +43,7 @@ int op_free(Thread& thread, InOut<MPI_Op> handle) {
         return refuse(thread, nullptr, MPI_ERR_OP, Op::name,
                       std::string(op->name) + " cannot be freed");
     *handle = MPI_OP_NULL;
-    op->kind.store(core::Kind::none, relaxed);  // calls under way may still use it
+    op->kind.store(core::Kind::none, relaxed);  // pending calls may still use it
     objects::drop(process, *op);
     return MPI_SUCCESS;
 }

@@ -32,7 +32,7 @@ namespace {
 
 enum class Mode { standard, nonblocking, synchronous };
 
-/// Dense data take the fast path without a word on layouts.
+/// Starts a send. Dense data take the fast path without a question about layouts.
 template <Mode mode>
 [[gnu::always_inline]] inline Request* start(Engine& engine, Thread& thread,
                                              Communicator& communicator, const std::byte* data,
@@ -88,7 +88,7 @@ template <Mode mode, class Result = Out<MPI_Request>>
     return hand_out(thread, *comm, request, *result);
 }
 
-/// With gaps between elements.
+/// Starts a receive with gaps between elements.
 [[gnu::cold, gnu::noinline]] Request* start_receive_laid_out(Thread& thread,
                                                              const p2p::Inbound& receive) {
     if (receive.bytes != 0 && !can_be_memory_or_null(receive.data))
@@ -128,7 +128,8 @@ template <class Result>
     return objects::fail(thread, &communicator, error, why);
 }
 
-/// Without memory for other messages nothing is left of a receive, unless its message is under way.
+/// Waits for a receive. If there is no memory for other messages, cancels the receive, unless its
+/// message is under way.
 void wait_for_receive(Thread& thread, Request& request) try {
     p2p::wait_for(engine_of(thread), thread, request);
 } catch (const std::bad_alloc&) {
@@ -138,7 +139,7 @@ void wait_for_receive(Thread& thread, Request& request) try {
     throw;
 }
 
-/// Waits for a receive, which no handle names, and says what came.
+/// Waits for a receive, which no handle names, and tells what came.
 template <class Status>
 [[gnu::always_inline]] inline int finish_receive(Thread& thread, Communicator& communicator,
                                                  Request* request, Status status) {
@@ -170,7 +171,7 @@ template <class Status>
                           status);
 }
 
-/// A message out and one in, at once.
+/// A send and a receive at once.
 struct Exchange {
     const std::byte* out;
     p2p::Shape out_shape;
@@ -204,7 +205,7 @@ int finish(Thread& thread, const Exchange& exchange, Status status) {
     return sent != MPI_SUCCESS ? sent : received;
 }
 
-/// `kept`: what must live until both are complete.
+/// Starts both. `kept` is memory that must live until both are complete.
 int start(Thread& thread, const Exchange& exchange, std::vector<std::byte> kept,
           MPI_Request& handle) {
     Request* receive = exchange.start_receive(thread);
@@ -242,7 +243,8 @@ int isendrecv(Thread& thread, SendBuffer out, Count out_count, Type out_type, De
                  {}, *handle);
 }
 
-/// The receive is posted first, and may be filled before the send has been read: hence a copy, packed.
+/// Copies the data to send. The receive is posted first, and may be filled before the send has been
+/// read.
 std::vector<std::byte> packed_copy(const std::byte* data, const p2p::Shape& shape) {
     std::vector<std::byte> copy(shape.bytes);
     p2p::gather(copy.data(), data, shape.layout, 0, shape.bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Packing and unpacking (MPI 5.0, 5.2 and 5.3). The packed form that this library makes is the one
-/// that its messages have: data without gaps and without a header.
+/// Packing and unpacking (MPI 5.0, 5.2 and 5.3). The packed form of this library is that of its
+/// messages: data without gaps and without a header.
 
 #include <cstring>
 
@@ -41,7 +41,7 @@ struct Move {
     const void* packed;
     std::int64_t room;
     Position& position;
-    std::int64_t bytes = 0;  ///< found by check()
+    std::int64_t bytes = 0;  ///< set by check()
 
     int fail(int error_class, const std::string& detail) const {
         return objects::fail(thread, communicator, error_class, detail);
@@ -94,7 +94,7 @@ int unpack(Thread& thread, InBuffer in, InSize room, InOut<Position> position, O
     return MPI_SUCCESS;
 }
 
-/// Bytes of `count` elements, in an int if that holds them.
+/// Writes the bytes of `count` elements, or MPI_UNDEFINED if the result's type does not hold them.
 template <class T>
 int write_size(Thread& thread, std::int64_t count, std::int64_t each, Out<T>& size) {
     std::int64_t bytes = 0;

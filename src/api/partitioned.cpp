@@ -11,10 +11,10 @@ namespace heddle::api {
 namespace {
 
 HEDDLE_NAMED(Partitions, Count, "partitions")
-/// As many as there are tags for.
+/// The most partitions for which there are tags.
 constexpr std::int64_t most_partitions = 1 << 30;
 
-/// What both ends check alike, and their memory.
+/// Checks the arguments that both ends have, and finds their memory.
 int side_of(Thread& thread, Communicator& communicator, std::byte* data, Partitions partitions,
             Count count, Type type, partitioned::Side& side) {
     if (partitions.value < 1 || partitions.value > most_partitions)
@@ -84,7 +84,7 @@ int psend_init(Thread& thread, SendBuffer buffer, Partitions partitions, Count c
     return make<partitioned::Sender>(thread, *comm, side, dest.rank, tag.value, *result);
 }
 
-/// No wildcards: `Dest` and `SendTag` say what may stand here.
+/// A source without wildcards: `Dest` and `SendTag` allow what may stand here.
 HEDDLE_NAMED(PartitionSource, Dest, "source")
 
 int precv_init(Thread& thread, ReceiveBuffer buffer, Partitions partitions, Count count, Type type,
@@ -96,7 +96,8 @@ int precv_init(Thread& thread, ReceiveBuffer buffer, Partitions partitions, Coun
     return make<partitioned::Receiver>(thread, *comm, side, source.rank, tag.value, *result);
 }
 
-/// The end behind a handle, an error raised if it is none of this kind. nullptr: of MPI_PROC_NULL.
+/// Finds the end behind a handle: nullptr for MPI_PROC_NULL. Raises an error if the handle is not
+/// of this kind.
 template <class End>
 int find_end(Thread& thread, MPI_Request handle, Request*& request, End*& end) {
     if (const int error = find_request(thread, handle, request)) return error;
@@ -166,7 +167,7 @@ int parrived(Thread& thread, Raw<MPI_Request> handle, Raw<int> partition, Out<in
     if (receiver == nullptr) return MPI_SUCCESS;
     if (partition.value < 0 || partition.value >= receiver->partitions())
         return no_partition(thread, *request, *receiver, partition.value);
-    // Of a request that is not active, everything is there (MPI 5.0, 4.2.2).
+    // All partitions of a request that is not active are there (MPI 5.0, 4.2.2).
     if (request->inner == nullptr || receiver->arrived(partition.value)) return MPI_SUCCESS;
     Request* const one[] = {request->inner};
     make_progress(thread, one);

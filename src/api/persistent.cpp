@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Persistent requests (MPI 5.0, 3.9).
 ///
-/// The request keeps what the call said: buffer, capacity (bytes), source (the other rank), tag, context,
-/// and as `order` the mode of a send. Each start makes an inner request like any other call would. It
-/// holds its communicator, which may be freed while the request is still started. Those of collectives
-/// keep a schedule (coll/execution.hpp), and those of partitioned messages both ends' terms (partitioned.cpp).
+/// The request keeps the call's arguments: buffer, capacity (bytes), source (the other rank), tag,
+/// context, and as `order` the mode of a send. Each start makes an inner request like any other
+/// call. The request holds its communicator, which may be freed while the request is still started.
+/// Requests of collectives keep a schedule (coll/execution.hpp). Those of partitioned messages keep
+/// both ends' terms (partitioned.cpp).
 
 #include "api/completion.hpp"
 #include "api/entry.hpp"

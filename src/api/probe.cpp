@@ -14,7 +14,8 @@ match::Pattern pattern_of(const Comm& comm, Source source, ReceiveTag tag) noexc
 
 bool in_order(const Comm& comm) noexcept { return !comm->hints.allow_overtaking; }
 
-/// A loop of probes that find nothing is a wait in disguise (api/completion.hpp).
+/// Makes progress, since a loop of probes that find nothing is a wait in disguise
+/// (api/completion.hpp).
 void found_nothing(Thread& thread) { make_progress(thread, {}); }
 
 int probe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Status status) {
@@ -87,7 +88,8 @@ int improbe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> f
     return MPI_SUCCESS;
 }
 
-/// Starts the receive of a message that was probed. `communicator`: where, if it still is there.
+/// Starts the receive of a message that was probed. `communicator` becomes its communicator, if it
+/// still exists.
 int start_matched(Thread& thread, ReceiveBuffer buffer, Count count, Type type, MPI_Message& handle,
                   Communicator*& communicator, Request*& request) {
     communicator = nullptr;

@@ -56,13 +56,13 @@ MPI_Status* at(MPI_Status* statuses, std::size_t i) noexcept {
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
-/// Completes requests one by one. All errors go to the statuses; the first decides whose error handler
-/// the call raises MPI_ERR_IN_STATUS by.
+/// Completes requests one by one. All errors go to the statuses. The object of the first error is
+/// the one on which the call raises MPI_ERR_IN_STATUS.
 class Several {
 public:
     explicit Several(Thread& thread) noexcept : thread_(thread) {}
 
-    /// nullptr for `request`: there is nothing to complete.
+    /// Completes a request. nullptr for `request` means that there is nothing to complete.
     void complete(MPI_Request& handle, Request* request, MPI_Status* status) {
         int error = MPI_SUCCESS;
         if (request == nullptr)
@@ -95,9 +95,9 @@ private:
     }
 
     Thread& thread_;
-    Communicator* communicator_ = nullptr;  ///< of the first that failed
-    objects::File* file_ = nullptr;         ///< likewise, of an access to a file
-    std::string why_;                       ///< likewise, of something else
+    Communicator* communicator_ = nullptr;  ///< of the first request that failed
+    objects::File* file_ = nullptr;         ///< of the same one, if it was an access to a file
+    std::string why_;                       ///< of the same one, otherwise
     bool failed_ = false;
 };
 
@@ -129,7 +129,7 @@ int testall(Thread& thread, Count count, Array<MPI_Request> handles, Out<int> fl
     return *flag ? complete_all(thread, handles.value, selection, statuses.value) : MPI_SUCCESS;
 }
 
-/// Completes the first that is done, if any is. `index`: which; MPI_UNDEFINED if none.
+/// Completes the first that is done, if any is. `index` becomes its index, or MPI_UNDEFINED.
 int complete_any(Thread& thread, MPI_Request* handles, const Selection& selection, int& index,
                  MPI_Status* status) {
     index = MPI_UNDEFINED;

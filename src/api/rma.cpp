@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One-sided operations (MPI 5.0, 12.3). Each is over when its call returns, but for those on targets of other nodes,
-/// which flushes complete; those with a request hand out one that is complete.
+/// One-sided operations (MPI 5.0, 12.3). Each is over when its call returns, except those on
+/// targets of other nodes, which flushes complete. Calls with a request hand out a complete one.
 
 #include "api/direct.hpp"
 #include "api/entry.hpp"
@@ -20,7 +20,8 @@ using objects::Builtin;
 using rma::Local;
 using rma::Remote;
 
-/// Dense data must be in memory; what has gaps may be relative to MPI_BOTTOM.
+/// Checks an unusual address. Dense data must be in memory; data with gaps may be relative to
+/// MPI_BOTTOM.
 [[gnu::cold, gnu::noinline]] int check_unusual(Thread& thread, objects::Window& window,
                                                const char* argument, const Local& local) {
     const bool nothing = local.count == 0 || local.type->size == 0;
@@ -39,7 +40,7 @@ Local local_of(const std::byte* buffer, Count count, Type type) noexcept {
     return {const_cast<std::byte*>(buffer), count.value, type.object};  // only read
 }
 
-/// A kind that was not checked as an argument, since it may not matter.
+/// Checks an argument that was not checked before, since it may not matter.
 template <class Kind>
 int check_later(Thread& thread, Win win, const Kind& kind) {
     const int error = kind.Kind::error(win->communicator);
@@ -90,7 +91,7 @@ int accumulate(Thread& thread, OriginBuffer buffer, OriginCount count, OriginTyp
                            {rank.rank, displacement.value, target_count.value, target_type.object});
 }
 
-/// What is given is not significant for MPI_NO_OP.
+/// An argument that is not significant for MPI_NO_OP.
 template <class Kind>
 struct Perhaps : Kind {
     using Kind::Kind;
@@ -160,20 +161,22 @@ int compare_and_swap(Thread& thread, OriginBuffer buffer, CompareBuffer compare,
 
 // --- with a request ---
 
-/// They are for epochs of locks only (MPI 5.0, 12.3.5).
+/// Checks that the target is locked. Calls with a request are for epochs of locks only (MPI 5.0,
+/// 12.3.5).
 int check_locked(Thread& thread, TargetRank rank, Win win) {
     if (rank.null() || rma::is_locked(*win, rank.rank)) return MPI_SUCCESS;
     return rma::not_locked(thread, *win, rank.rank);
 }
 
-/// What a far target gives, or was only begun, is there before the request is handed out.
+/// Waits until data of a far target are there, and operations that were only begun are over. Called
+/// before the request is handed out.
 int done_here(Thread& thread, int error, TargetRank rank, Win win) {
     if (error != MPI_SUCCESS || rank.null()) return error;
     if (!win->targets[rank.rank].far) return rma::flush_gathered(thread, *win, rank.rank);
     return win->far->flush_local(thread, rank.rank);
 }
 
-/// The operation is over: its request is one that is complete.
+/// Hands out a complete request, since the operation is over.
 int hand_out_complete(Thread& thread, int error, Out<MPI_Request> request) {
     if (error != MPI_SUCCESS) return error;
     *request = reinterpret_cast<MPI_Request>(&engine_of(thread).requests().completed_send());
@@ -240,7 +243,7 @@ MPI_ENTRY_C(13, Rget_accumulate, rget_accumulate)
 namespace heddle::api::direct {
 namespace {
 
-/// A window for the short way, which finds nothing by a handle that is not usual.
+/// Returns a window for the short path, which finds nothing by an unusual handle.
 template <class Abi>
 [[gnu::always_inline]] inline MPI_Win quick_window(typename Abi::Win raw) noexcept {
     MPI_Win standard = nullptr;
@@ -249,7 +252,7 @@ template <class Abi>
     return standard;
 }
 
-/// Goes the short way by handles of the standard ABI, or the face's long one.
+/// Takes the short path with handles of the standard ABI, or the face's long one.
 template <class Abi, int number, auto short_way, class Address>
 [[gnu::always_inline]] inline int transfer(Address buffer, int count, typename Abi::Type type,
                                            int rank, MPI_Aint displacement, int target_count,
@@ -265,7 +268,8 @@ template <class Abi, int number, auto short_way, class Address>
     MPI_Datatype standard = nullptr;
     if (!Abi::is_predefined(standard, type)) [[unlikely]]
         return long_way();
-    // From int, and not negative: the short way need not look whether the product overflows.
+    // These come from int, and are not negative: the short path need not check the product for
+    // overflow.
     const std::int64_t elements = static_cast<unsigned>(count);
     const std::int64_t target_elements = static_cast<unsigned>(target_count);
     return short_way(long_way, buffer, elements, standard, rank, displacement, target_elements,

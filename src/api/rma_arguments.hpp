@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Kinds of arguments of one-sided communication (see arguments.hpp). Ranks are those of the window's group.
+/// Kinds of arguments of one-sided communication (see arguments.hpp). Ranks are those of the
+/// window's group.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace heddle::api {
 
-/// MPI_PROC_NULL is welcome: nothing happens.
+/// A rank of a target. MPI_PROC_NULL is allowed: nothing happens.
 struct TargetRank {
     static constexpr const char* name = "target_rank";
     std::int32_t rank;
@@ -29,7 +30,7 @@ struct TargetRank {
             std::to_string(group->peers - 1);
     }
 };
-/// Somebody is meant.
+/// A rank of a target, without MPI_PROC_NULL.
 struct LockedRank : TargetRank {
     static constexpr const char* name = "rank";
     using TargetRank::TargetRank;
@@ -50,7 +51,7 @@ struct Displacement {
     std::string wrong(const Communicator*) const { return {}; }
 };
 
-/// Assertions, of those that a call knows.
+/// Assertions. A call allows those that it knows.
 template <int allowed>
 struct Assertion {
     static constexpr const char* name = "assert";

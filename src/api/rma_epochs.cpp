@@ -76,7 +76,8 @@ int flush_all(Thread& thread, Win win) {
         return rma::nothing_locked(thread, *win);
     return rma::complete_operations(thread, *win);
 }
-/// What is sent to other nodes may be changed as soon as a call returns. What comes from there comes later.
+/// Completes operations locally. Data sent to other nodes may be changed as soon as a call returns.
+/// Data from them come later.
 int flush_local(Thread& thread, LockedRank rank, Win win) {
     if (!rma::is_locked(*win, rank.rank)) return rma::not_locked(thread, *win, rank.rank);
     return win->targets[rank.rank].far ? win->far->flush_local(thread, rank.rank)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The short ways of one-sided calls, for what most programs do: the same predefined datatype on both sides,
-/// memory that this process has mapped, and an open epoch.
+/// The short paths of one-sided calls, for the usual case: the same predefined datatype on both
+/// sides, memory that this process has mapped, and an open epoch.
 ///
-/// Each takes the long way and the arguments of its MPI function. Either it does what that does, or nothing has
-/// happened and it goes the long way (api/rma.cpp), which finds out why, and raises errors. So nothing here says
-/// what is wrong, and one comparison stands for several questions.
+/// Each gets the long path and the arguments of its MPI function. Either it does the whole call, or
+/// nothing has happened and it takes the long path (api/rma.cpp). That finds out why, and raises
+/// errors. So nothing here tells what is wrong, and one comparison stands for several questions.
 ///
-/// Writes         the target's memory, the result, and counters of the calling thread: nothing that threads share.
-/// Closed         to a target whose short_bytes are 0, to a window whose short_ranks are 0 (recipes of the laboratory) or,
-///                of flushes, whose short_flushes are 0, and to threads that no call finds as current_thread (race detectors).
+/// Writes         the target's memory, the result, and counters of the calling thread: nothing that
+///                threads share.
+/// Closed         to a target whose short_bytes are 0; to a window whose short_ranks are 0 (recipes
+///                of the laboratory), or, for flushes, whose short_flushes are 0; to threads that
+///                no call finds as current_thread (race detectors).
 
 #include <atomic>
 #include <cstdint>
@@ -27,7 +29,7 @@ using core::Thread;
 using objects::Target;
 using objects::Window;
 
-/// A short way that answers whether it has done everything.
+/// Tries a short path, which returns whether it has done everything. Otherwise takes the long path.
 template <auto way, class LongWay, class... Arguments>
 [[gnu::always_inline]] inline int tried(LongWay long_way, Arguments... arguments) {
     if (way(arguments...)) [[likely]]
@@ -35,7 +37,8 @@ template <auto way, class LongWay, class... Arguments>
     return long_way();
 }
 
-/// Negative numbers and those that could overflow are none: as unsigned ones they are above.
+/// The bound of counts. Negative numbers and those that could overflow are above it, as unsigned
+/// numbers.
 inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 32;
 
 [[gnu::always_inline]] inline Thread* thread_in_mpi() noexcept {
@@ -46,7 +49,7 @@ inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 32;
     return thread;
 }
 
-/// `bound`: the ranks for which the way is open.
+/// Returns the window, or nullptr. `bound` is the number of ranks for which the path is open.
 template <std::int32_t Window::* bound = &Window::short_ranks>
 [[gnu::always_inline]] inline Window* window_with(Thread& thread, MPI_Win win, int rank) noexcept {
     Window* window = thread.process->window(win);
@@ -56,7 +59,8 @@ template <std::int32_t Window::* bound = &Window::short_ranks>
     return window;
 }
 
-/// Finds where `bytes` of a target lie; false if there is anything to be said about them, or they are none.
+/// Finds the place of `bytes` of a target. Returns false if something is wrong with them, or there
+/// are none.
 [[gnu::always_inline]] inline bool find_place(const Window& window, const Target& target,
                                               MPI_Aint displacement, std::uint64_t bytes,
                                               std::byte*& place) noexcept {
@@ -78,7 +82,8 @@ template <Direction direction>
     windows.window_mapped_bytes.add(bytes);
 }
 
-/// The last thing that a call does, so that those that move a word save no registers for it.
+/// Moves many bytes. It is the last action of a call, so that calls that move a word save no
+/// registers for it.
 template <Direction direction>
 [[gnu::noinline]] inline int move_many(Thread& thread, std::byte* to, const std::byte* from,
                                        std::uint64_t bytes) noexcept {
@@ -87,7 +92,7 @@ template <Direction direction>
     return MPI_SUCCESS;
 }
 
-/// Words by one instruction, so that nobody sees a half of one that is aligned.
+/// Moves words by one instruction, so that no thread sees half of an aligned one.
 template <Direction direction>
 [[gnu::always_inline]] inline int move(Thread& thread, std::byte* to, const std::byte* from,
                                        std::uint64_t bytes) noexcept {
@@ -143,7 +148,7 @@ template <class LongWay, class... Others>
 
 // --- one element, which the processor changes by one instruction ---
 
-/// Finds an element of so many bytes; false if it is not to be changed by an instruction.
+/// Finds an element of `bytes` bytes. Returns false if no instruction may change it.
 [[gnu::always_inline]] inline bool find_word(Thread& thread, MPI_Win win, int rank,
                                              MPI_Aint displacement, std::uint64_t bytes,
                                              std::byte*& place) noexcept {
@@ -162,7 +167,7 @@ template <class Word>
     return word;
 }
 
-/// MPI_SUM, MPI_REPLACE or MPI_NO_OP.
+/// Applies MPI_SUM, MPI_REPLACE or MPI_NO_OP, and returns the old value.
 template <class Word>
 [[gnu::always_inline]] inline Word fetch_and_apply(MPI_Op op, std::byte* there,
                                                    const void* origin) noexcept {
@@ -173,7 +178,7 @@ template <class Word>
     return word.load(acquire);
 }
 
-/// `result` may be missing: nobody asks for the old value.
+/// Changes an element. `result` may be nullptr: the caller does not need the old value.
 [[gnu::always_inline]] inline bool change(const void* origin, void* result, MPI_Datatype type,
                                           int rank, MPI_Aint displacement, MPI_Op op,
                                           MPI_Win win) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Windows themselves (MPI 5.0, 12.2): making and freeing them, and what is known of them.
+/// Windows (MPI 5.0, 12.2): making and freeing them, and their properties.
 
 #include <cstring>
 #include <limits>
@@ -47,7 +47,7 @@ struct WindowComm : Comm {
     }
 };
 
-/// Memory of the program, unless there is to be none.
+/// Checks that `base` is memory of the program, unless the window has none.
 int check_base(Thread& thread, Communicator* communicator, const void* base, std::int64_t bytes) {
     if (bytes == 0 || is_memory(base)) return MPI_SUCCESS;
     return refuse(thread, communicator, MPI_ERR_BASE, "base", no_memory(base));
@@ -107,14 +107,15 @@ int detach(Thread& thread, Win win, Raw<const void*> base) {
     return rma::detach(thread, *win, base.value);
 }
 
-/// The lowest rank with memory; `ranks` if none has any.
+/// Returns the lowest rank with memory, or `ranks` if none has any.
 std::int32_t first_with_memory(const objects::Window& window) noexcept {
     std::int32_t rank = 0;
     while (rank < window.ranks && window.targets[rank].bytes == 0) ++rank;
     return rank;
 }
 
-/// What this process finds of the memory of another; nothing where it is not shared, or there is none.
+/// Tells this process's view of the memory of another: nothing if it is not shared, or there is
+/// none.
 template <class Unit>
 int shared_query(Thread& thread, Win win, TargetRank rank, Out<MPI_Aint> size, Out<Unit> unit,
                  OutPointer base) {
@@ -134,7 +135,7 @@ int shared_query(Thread& thread, Win win, TargetRank rank, Out<MPI_Aint> size, O
     return MPI_SUCCESS;
 }
 
-// --- what is known of it ---
+// --- properties ---
 
 int get_group(Thread&, Win win, Out<MPI_Group> result) {
     objects::Group& group = *win->communicator->group;
@@ -149,7 +150,7 @@ int set_name(Thread& thread, Win win, Text name) {
     return MPI_SUCCESS;
 }
 
-/// The null handle has a name, too.
+/// A window, or the null handle, which has a name, too.
 struct NamedWin : Win {
     using Win::Win;
     int error(const Communicator* communicator) const noexcept {

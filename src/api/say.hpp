@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a rank says on standard error when it ends.
+/// The output of a rank on standard error at its end.
 
 #include <string>
 
@@ -8,7 +8,8 @@
 
 namespace heddle::api {
 
-/// "heddle: WHAT rank R of N" and the lines, in one piece, so that those of several ranks do not mix.
+/// Writes "heddle: WHAT rank R of N" and the lines, in one piece, so that those of several ranks do
+/// not mix.
 void say(const objects::Process& process, const char* what, const std::string& lines);
 
 }  // namespace heddle::api

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Sessions (MPI 5.0, 11.3 and 7.3.2): without MPI_Init, several at once, one after the other.
+/// Sessions (MPI 5.0, 11.3 and 7.3.2). They need no MPI_Init. There may be several at once, or one
+/// after the other.
 
 #include <array>
 
@@ -38,8 +39,8 @@ Process& process_here() {
                                               : comm::need_process_of_program();
 }
 
-/// Knobs that info keys name, "heddle_instances" for one, before the first session or MPI_Init: later they
-/// do not change. The answer is empty, or what is wrong with one.
+/// Sets knobs that info keys name, for example "heddle_instances". This works before the first
+/// session or MPI_Init; later they do not change. Returns what is wrong with one, or an empty text.
 std::string ask_for_knobs(MPI_Info handle) {
     const objects::Info* info = handle == MPI_INFO_NULL ? nullptr : objects::find_info(handle);
     if (info == nullptr || objects::process_of_program() != nullptr) return {};
@@ -49,8 +50,8 @@ std::string ask_for_knobs(MPI_Info handle) {
     return {};
 }
 
-/// What was asked for; any number of threads is fine, so that it is what is given. Unless told otherwise,
-/// everything is.
+/// Returns the level that was asked for. Any number of threads is allowed, so this is the given
+/// level. Without a request it is the highest.
 int level_wanted(const objects::Info* info) {
     if (info == nullptr) return MPI_THREAD_MULTIPLE;
     std::lock_guard guard(objects::info_lock());
@@ -68,7 +69,7 @@ int open(Process& process, Errhandler& handler, const objects::Info* info, MPI_S
     return MPI_SUCCESS;
 }
 
-/// There is no session yet to raise errors on: they go to the handler that it would have.
+/// Makes a session. Errors go to the handler that it would have, since it does not exist yet.
 int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
     const std::string wrong_knob = ask_for_knobs(handle);
     Process& process = process_here();
@@ -110,7 +111,7 @@ int finalize(Thread& thread, InOut<MPI_Session> handle) {
     return MPI_SUCCESS;
 }
 
-// --- what there is ---
+// --- process sets and properties ---
 
 int get_info(Thread&, Session session, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();
@@ -125,7 +126,8 @@ int get_num_psets(Thread&, Session, Hints, Out<int> count) {
     return MPI_SUCCESS;
 }
 
-/// `length`: room for the name with its end; what it takes afterwards. No room: only that is asked for.
+/// Returns the name of a set. `length` is first the room for the name with its end, then the length
+/// it takes. Without room the caller only asks for the length.
 int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> length,
                  Array<char> name) {
     if (n.value < 0 || n.value >= static_cast<int>(process_sets.size()))
@@ -140,7 +142,7 @@ int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> 
     return MPI_SUCCESS;
 }
 
-/// Processes; empty if there is no such set.
+/// Returns the processes of a set, or none if there is no such set.
 objects::Members members_of(const Process& process, const std::string& name) {
     if (objects::is_name_of_set(name, objects::world_set)) return process.world->group->processes;
     if (objects::is_name_of_set(name, objects::self_set)) return {process.number()};
@@ -172,7 +174,7 @@ int group_from_pset(Thread& thread, Session session, SetName name, Out<MPI_Group
 
 // --- error handlers ---
 
-// These two may be called before anything else: the error handler is wanted by MPI_Session_init.
+// These two may be called before anything else, since MPI_Session_init takes an error handler.
 
 int create_errhandler(Anytime& caller, Raw<MPI_Session_errhandler_function*> function,
                       Out<MPI_Errhandler> result) {
@@ -189,7 +191,7 @@ int errhandler_free(Anytime& caller, InOut<MPI_Errhandler> handle) {
     const ErrorHandler handler(process, *handle);
     if (handler.object == nullptr)
         return caller.fail(MPI_ERR_ERRHANDLER, "argument errhandler: " + handler.wrong(nullptr));
-    // The predefined ones stay; a handle to one may be freed like any other.
+    // The predefined handlers stay. The program may free a handle of one like any other.
     if (objects::handle_of(process, *handler) == reinterpret_cast<MPI_Errhandler>(handler.object)) {
         handler->take_handle();
         objects::drop(process, *handler);

@@ -30,7 +30,7 @@ struct Codes : Array<int> {
     using Array::Array;
 };
 
-/// Commands as the root says them; the first argument that is wrong is refused.
+/// The commands of the root. The first wrong argument is refused.
 class Commands {
 public:
     Commands(Thread& thread, Communicator& comm) noexcept : thread_(thread), comm_(comm) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a status holds (MPI 5.0, 3.2.5 and 13.3), by functions.
+/// Functions on the content of a status (MPI 5.0, 3.2.5 and 13.3).
 
 #include "objects/status.hpp"
 #include "api/entry.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Process topologies (MPI 5.0, 8): Cartesian ones, and which kind a communicator has.
+/// Process topologies (MPI 5.0, 8): Cartesian ones, and the kind that a communicator has.
 
 #include "api/topology.hpp"
 
@@ -26,7 +26,7 @@ int wrong_dims(Thread& thread, const std::string& detail) {
     return objects::fail(thread, nullptr, MPI_ERR_DIMS, "argument " + detail);
 }
 
-/// Dimensions that are 0 are chosen, so that the product of all is nnodes.
+/// Chooses dimensions that are 0, so that the product of all is nnodes.
 int dims_create(Thread& thread, Raw<int> nodes, Raw<int> count, Array<int> dims) {
     if (nodes.value < 1)
         return objects::fail(
@@ -64,7 +64,7 @@ int dims_create(Thread& thread, Raw<int> nodes, Raw<int> count, Array<int> dims)
 
 // --- making ---
 
-/// The grid that the arguments describe.
+/// Reads the grid that the arguments describe.
 int read_cart(const TopologyCall& call, int count, const int* dims, const int* periods,
               Cart& cart) {
     if (const int error = call.intra()) return error;
@@ -95,7 +95,7 @@ int cart_create(Thread& thread, Comm comm, Raw<int> count, Array<const int> dims
     return topo::make_cart(thread, *comm, cart, reorder.value != 0, *result);
 }
 
-/// A call of one process says nothing about where the others are bound: the old order.
+/// Returns the old order: a call of one process does not tell where the others are bound.
 int cart_map(Thread& thread, Comm comm, Raw<int> count, Array<const int> dims,
              Array<const int> periods, Out<int> rank) {
     Cart cart;
@@ -124,7 +124,7 @@ int cartdim_get(Thread& thread, Comm comm, Out<int> count) {
     return MPI_SUCCESS;
 }
 
-/// As many entries as there is room for.
+/// Returns the number of entries for which there is room.
 std::int64_t entries(const Cart& cart, int room) noexcept {
     return std::min<std::int64_t>(room, std::ssize(cart.dimensions));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What calls on process topologies share.
+/// The common part of calls on process topologies.
 
 #include <string>
 #include <variant>
@@ -18,7 +18,7 @@ struct TopologyCall {
     int fail(int error_class, const std::string& detail) const {
         return objects::fail(thread, &communicator, error_class, detail);
     }
-    /// Topologies belong to intracommunicators.
+    /// Checks that the communicator is an intracommunicator, since topologies belong to those.
     int intra() const {
         if (communicator.remote == nullptr) return MPI_SUCCESS;
         return fail(MPI_ERR_COMM, "argument comm: an intercommunicator");
@@ -37,12 +37,12 @@ struct TopologyCall {
             error_class,
             std::string("argument ") + argument + ": " + std::to_string(value) + " is negative");
     }
-    /// An array that has entries is there.
+    /// Checks that an array is there if it has entries.
     int present(const char* argument, const void* array, std::int64_t entries) const {
         if (array != nullptr || entries <= 0) return MPI_SUCCESS;
         return fail(MPI_ERR_ARG, std::string("argument ") + argument + ": a null pointer");
     }
-    /// The topology of the kind that the call is for.
+    /// Finds the topology of the kind that the call is for.
     template <class Shape>
     int find(const Shape*& shape) const {
         const topo::Topology* topology = communicator.topology.get();

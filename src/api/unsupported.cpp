@@ -15,7 +15,7 @@ namespace {
 constexpr int error = MPI_ERR_UNSUPPORTED_OPERATION;
 constexpr const char* detail = "not supported by this version of Heddle";
 
-/// In one piece, so that lines of several ranks do not mix.
+/// Writes the line in one piece, so that lines of several ranks do not mix.
 void say(const char* mpi_name, std::atomic_flag& said) {
     if (said.test_and_set(std::memory_order_relaxed)) return;
     const std::string line =
@@ -23,7 +23,7 @@ void say(const char* mpi_name, std::atomic_flag& said) {
     if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
-/// The tool interface calls no error handler (MPI 5.0, 15.3.5).
+/// Returns whether it is of the tool interface, which calls no error handler (MPI 5.0, 15.3.5).
 bool calls_no_handler(std::string_view mpi_name) noexcept { return mpi_name.starts_with("MPI_T_"); }
 
 }  // namespace

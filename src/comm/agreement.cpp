@@ -19,7 +19,8 @@ int none_left(core::Thread& thread, const Participants& participants) {
                          "no context id is left for another communicator");
 }
 
-/// The others hear of it when their requests complete; what tells them must not be lost.
+/// Raises the error that no id is left. First completes the sends, which must not be lost: by them
+/// the others learn the same.
 int tell_of_none(core::Thread& thread, const Participants& participants,
                  const std::vector<core::Request*>& told) {
     for (core::Request* send : told)
@@ -53,11 +54,11 @@ int agree_between_jobs(core::Thread& thread, const Participants& participants,
     return MPI_SUCCESS;
 }
 
-/// What each process gives in a split.
+/// The choices of one process in a split.
 struct SplitChoice {
     std::int32_t color;  ///< or MPI_UNDEFINED
     std::int32_t key;
-    std::uint32_t context;  ///< used if it is the first with its color
+    std::uint32_t context;  ///< used if the process is the first with its color
 };
 
 }  // namespace
@@ -94,7 +95,7 @@ int reserve_between_jobs(core::Thread& thread, const Participants& participants,
     return error;
 }
 
-/// All rounds, whatever comes of one: others wait for them.
+/// Runs all rounds, even if one fails, since other processes wait for them.
 void leave_together(core::Thread& thread, objects::Communicator& communicator) {
     const Participants participants(communicator);
     const std::int32_t size = participants.size();
@@ -115,7 +116,7 @@ int start_to_agree(core::Thread& thread, const Participants& participants, std::
                    core::Request*& request) {
     thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
-    // Completed sends stand for the others: a request without a status of its own.
+    // The first part is a completed send, so that the request has no status of its own.
     parts.push_back(&thread.engine->requests().completed_send());
     if (is_between_jobs(thread, participants, everybody(participants))) {
         if (const int error = agree_between_jobs(thread, participants, everybody(participants),

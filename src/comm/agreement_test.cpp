@@ -26,7 +26,7 @@ TEST(Agreement, fails_for_everybody_where_no_context_id_is_left) {
         int error = MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
         if (error == MPI_SUCCESS) error = MPI_Wait(&request, MPI_STATUS_IGNORE);
         EXPECT_NE(error, MPI_SUCCESS) << "rank " << rank;
-        // The communicator that they have goes on.
+        // The existing communicator still works.
         int sum = 0, one = 1;
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         EXPECT_EQ(sum, 3);

@@ -41,7 +41,7 @@ Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::in
                 std::string_view string) {
     const std::array both{thread.process->number(), leader};
     const std::vector<std::uint64_t> names = common_names(thread, both);
-    // No string of a program has a NUL: the leaders are not taken for a group of two.
+    // No string of a program has a NUL. So the leaders' meeting is never that of a group of two.
     const Meeting place =
         meeting(std::string(string) + '\0',
                 std::array{std::min(names[0], names[1]), std::max(names[0], names[1])});

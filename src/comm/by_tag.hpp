@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Making communicators without a communicator (MPI 5.0, 7.4.2 and 7.6.2): processes find each other by
-/// the string that all of them pass, and the group.
+/// Makes communicators without a communicator (MPI 5.0, 7.4.2 and 7.6.2): processes find each other
+/// by the group and the string that all of them pass.
 ///
-/// String and group become a context and a tag by hashing, 62 bits, that messages of nothing else carry.
-/// Calls with different strings or groups may so run at once in any order; calls with the same follow
-/// each other, as messages between two processes do. Two that run at once between the same processes are
-/// taken for each other by a chance of one in 2^62.
+/// String and group are hashed to a context and a tag of 62 bits, which no other messages carry. So
+/// calls with different strings or groups may run at once in any order. Calls with the same ones
+/// follow each other, like messages between two processes. Two calls that run at once between the
+/// same processes are confused with a chance of one in 2^62.
 
 #include <cstdint>
 #include <span>
@@ -22,19 +22,19 @@ struct Meeting {
     std::uint32_t context;
     std::int32_t tag;  ///< at least 0
 };
-/// `names`: what all processes of the group know it by (comm/participants.hpp).
+/// Returns the meeting of a group. `names` are its processes' common names (comm/participants.hpp).
 Meeting meeting(std::string_view string, std::span<const std::uint64_t> names) noexcept;
 
 // Errors are raised on `for_errors`.
 
-/// A context for a new communicator of the group, which the caller is in.
+/// Makes a context for a new communicator of the group. The caller is in the group.
 int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
                       const objects::Group& group, std::string_view string, Part& part);
 
-/// How the calling leader reaches the other one, the process `leader`.
+/// Returns the calling leader's route to the other one, the process `leader`.
 Route to_leader(core::Thread& thread, objects::Communicator& for_errors, std::int32_t leader,
                 std::string_view string);
-/// Of two groups; the caller is in `local`. `route` counts at the leader only.
+/// Makes a part of two groups. The caller is in `local`. `route` counts at the leader only.
 int create_from_groups(core::Thread& thread, objects::Communicator& for_errors,
                        const objects::Group& local, std::int32_t local_leader, const Route& route,
                        std::string_view string, Part& part);

@@ -11,10 +11,11 @@ namespace {
 using p2p::Endings;
 using p2p::Engine;
 
-/// Nothing of the owner that was sent and given up waits for room in a ring, or for its receiver to take it; nor does
-/// anything that standard sends have left in the library's buffer, whose calls might have waited for that, too.
-/// Of everybody: nor does anything else, and no collective is on its way. (Bells ring when there is room, see
-/// Polling::announce_backlog, and for what receivers answer.)
+/// The condition that a session or the world model may end. None of its messages that were sent and
+/// given up waits for room in a ring, or for its receiver. The library's buffer has no data of
+/// standard sends left: their calls might have waited for that, too. For everybody: no other
+/// message waits either, and no collective is pending. (Bells ring when there is room, see
+/// Polling::announce_backlog, and for answers of receivers.)
 class HandedOver {
 public:
     HandedOver(Engine& engine, core::Thread& thread, Endings::Owner owner) noexcept
@@ -59,7 +60,7 @@ void hand_over(core::Thread& thread, const objects::Session* session) {
 }
 
 void hand_over_everything(core::Thread& thread) {
-    // Processes that have left do not take them, and an id that does not come back is withheld, no more.
+    // Processes that have left do not take these messages. Lost ids are only withheld.
     thread.engine->drop_blocked(thread, objects::recycling_context);
     wait_for_end(thread, Endings::everybody);
 }
@@ -67,7 +68,8 @@ void hand_over_everything(core::Thread& thread) {
 int say_goodbye(core::Thread& thread) {
     objects::Communicator& world = *thread.process->world;
     hand_over(thread, nullptr);
-    // Dissemination: after round k everybody has heard, indirectly, of the 2^(k+1) ranks before it.
+    // Dissemination: after round k every rank has heard, indirectly, of the 2^(k+1) ranks before
+    // it.
     for (std::int32_t step = 1, round = 0; step < world.peers; step *= 2, ++round) {
         const std::int32_t next = (world.rank + step) % world.peers;
         const std::int32_t before = (world.rank - step + world.peers) % world.peers;
@@ -75,7 +77,7 @@ int say_goodbye(core::Thread& thread) {
                                         nullptr, 0, before, round);
         if (error != MPI_SUCCESS) return error;
     }
-    // Nobody depends on this process any more: what is still on its way answers operations that their
+    // No process depends on this one any more: pending messages answer operations that their
     // processes have given up.
     return MPI_SUCCESS;
 }

@@ -16,7 +16,7 @@
 namespace heddle::comm {
 namespace {
 
-/// What a leader tells the other one, and then its group, before a list of processes.
+/// The message of a leader to the other one, and then to its group, before a list of processes.
 struct Offer {
     std::int32_t error;
     std::uint32_t context;
@@ -51,8 +51,8 @@ int exchange(core::Thread& thread, const Route& route, const void* out, std::uin
     return sent != MPI_SUCCESS ? sent : received;
 }
 
-/// One group of the two, as one of its processes sees it. What its leader finds out it tells the others, errors too, so
-/// that all of the group go on, or none.
+/// One of the two groups, as one of its processes sees it. Its leader tells the others all results,
+/// errors too, so that either all of the group go on, or none.
 class Side {
 public:
     Side(core::Thread& thread, const Participants& participants, std::int32_t local_leader,
@@ -96,9 +96,9 @@ private:
     core::Thread& thread_;
     const Participants& participants_;
     const Route& route_;                 ///< counts at the leader
-    const int error_class_;              ///< of what is not an error of the arguments
+    const int error_class_;              ///< of an error that is not in the arguments
     std::vector<std::int32_t> members_;  ///< places, the leader's first
-    const std::int32_t me_;              ///< in that order
+    const std::int32_t me_;              ///< in the order of members_
 };
 
 int Side::fail(int error) const {
@@ -110,7 +110,7 @@ int Side::fail(int error) const {
                                  std::string(objects::class_text(error)));
 }
 
-/// Has the leader call the function, and everybody answer what it has answered.
+/// Has the leader call the function, and returns its result in all processes of the group.
 template <class Function>
 int Side::lead(Function&& function) const {
     int led = is_leader() ? function() : MPI_SUCCESS;
@@ -119,7 +119,7 @@ int Side::lead(Function&& function) const {
     return is_leader() || code == MPI_SUCCESS ? led : fail(code);  // the leader's has been raised
 }
 
-/// The leader's list for the other one's, of which everybody hears.
+/// Exchanges the leader's list for the other leader's, and tells it to the group.
 template <class T>
 int Side::trade(const std::vector<T>& list, std::vector<T>& theirs, std::int32_t count) const {
     theirs.resize(static_cast<std::size_t>(count));
@@ -130,7 +130,8 @@ int Side::trade(const std::vector<T>& list, std::vector<T>& theirs, std::int32_t
     return error != MPI_SUCCESS ? error : tell(theirs.data(), theirs.size() * sizeof(T));
 }
 
-/// At the leader. The context is the first leader's, or still to be agreed on.
+/// Exchanges offers; the leader calls it. The context is the first leader's, or still to be agreed
+/// on.
 int Side::meet(const objects::Members& members, Offer& offer) const {
     if (route_.for_errors == nullptr) return route_.error;
     const Offer mine{MPI_SUCCESS, process().contexts.take(),
@@ -154,7 +155,8 @@ int Side::tell_ranks(const Offer& offer, Part& part) const {
     return MPI_SUCCESS;
 }
 
-/// Without a name if this process cannot be reached: then it says why, instead of an address.
+/// Returns this process's card. If the process cannot be reached, the card has no name, and the
+/// reason instead of an address.
 transport::PackedCard own_card(objects::Process& process) try {
     return transport::pack(process.need_guests().own());
 } catch (const std::exception& problem) {
@@ -162,7 +164,7 @@ transport::PackedCard own_card(objects::Process& process) try {
         {{}, {}, std::string(problem.what()).substr(0, transport::most_address)});
 }
 
-/// Introduces everybody of the other side to everybody of this one.
+/// Introduces all processes of the other side to all of this one.
 int Side::tell_cards(const Offer& offer, Part& part) const {
     std::vector<transport::PackedCard> mine, theirs;
     if (const int error =
@@ -187,7 +189,7 @@ int Side::tell_cards(const Offer& offer, Part& part) const {
     return MPI_SUCCESS;
 }
 
-/// As reserve_between_jobs(), with the answer of the other side.
+/// Does the same as reserve_between_jobs(), with the answer of the other side.
 int Side::reserve(std::uint32_t& context, bool& reserved) const {
     if (const int error = reserve_between_jobs(thread_, participants_, members_, me_,
                                                intercomm_agreement, context, reserved))

@@ -15,7 +15,7 @@
 
 namespace heddle::comm {
 
-/// Until there is a letter, or there will be none.
+/// The condition that there is a letter, or there will be none.
 class Letters::Wait {
 public:
     Wait(Letters& letters, Key key, std::int32_t sender, const char* what) noexcept
@@ -38,7 +38,8 @@ public:
         if (slot != nullptr) waiters.push_back(slot);
         slot_ = slot;
     }
-    /// Processes of other jobs send letters, and so does whatever waits for them.
+    /// Writes only a text: processes of other jobs send letters, and so do threads that wait for
+    /// these processes.
     void tell(core::Thread&, node::WaitsFor& what) const noexcept {
         node::put_text(what.add()->detail, what_);
     }
@@ -51,7 +52,7 @@ private:
     sync::Slot* slot_ = nullptr;  ///< of this thread, among the waiters
 };
 
-/// One of those who wait: there is a letter for it.
+/// Returns one of the waiting threads if there is a letter for it.
 sync::Slot* Letters::Box::next_waiter() const noexcept {
     return letters.empty() || waiters.empty() ? nullptr : waiters.front();
 }
@@ -107,12 +108,12 @@ std::optional<Letter> Letters::wait(core::Thread& thread, Key key, std::int32_t 
         Box& box = at->second;
         if (box.letters.empty()) {
             if (gone_.contains(sender)) return std::nullopt;
-            continue;  // another thread has taken it
+            continue;  // another thread took the letter
         }
         Letter letter = box.letters.front();
         box.letters.pop_front();
         letter.pin = pins_;
-        // Letters that came while this thread was the next one have woken nobody else.
+        // Letters that came while this thread was the next one have woken no other.
         if (sync::Slot* waiter = box.next_waiter()) waiter->signal();
         return letter;
     }
@@ -175,7 +176,7 @@ void Letters::letter(p2p::ProgressCall& call, std::int32_t process,
 
 namespace {
 
-/// Whether an error on one of the communicators with that process ends the job.
+/// Returns whether an error on one of the communicators with that process ends the job.
 bool ends_job(objects::Process& process, std::int32_t lost) noexcept {
     const auto has = [lost](const objects::Group* group) {
         return group != nullptr &&
@@ -193,7 +194,7 @@ bool ends_job(objects::Process& process, std::int32_t lost) noexcept {
 
 }  // namespace
 
-/// By a thread that holds no lock.
+/// Fails the operations, in a thread that holds no lock.
 class Letters::FailOperations final : public core::Work {
 public:
     explicit FailOperations(std::int32_t process) noexcept : process_(process) {}

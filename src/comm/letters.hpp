@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Letters: a few words that a process sends to a key of another one, of this job or of another, before they have a
-/// communicator. By them processes of different jobs meet (dyn/).
+/// Letters: short messages to a key of another process, of this job or of another, before the two
+/// have a communicator. Processes of different jobs meet by letters (dyn/).
 ///
-/// Key            a random number that its process has opened. A letter to a key that is not open is answered by `refused`.
-/// Gone           a process that nothing goes to any more: lost, or left after it has ended its use of MPI. Who waits for a letter
-///                from it is told. Operations that wait for it fail. Where a process that is lost is a member of a communicator
-///                of this one, the job ends, unless all such communicators have error handlers that return.
-/// Thread safety  any thread. Of several that wait at a key, a letter wakes one, and whoever has taken one wakes the next
-///                where there are more.
+/// Key            a random number that its process has opened. A letter to a key that is not open
+///                is answered by `refused`.
+/// Gone           a process that gets no messages any more: lost, or left after it has ended its
+///                use of MPI. Threads that wait for a letter from it are told. Operations that wait
+///                for it fail. A lost process may be a member of communicators of this one. Then
+///                the job ends, unless all of these have error handlers that return.
+/// Thread safety  any thread. If several wait at a key, a letter wakes one. A thread that has taken
+///                a letter wakes the next one if there are more letters.
 /// Errors         functions that send or open throw std::bad_alloc, and have done nothing then.
 
 #include <cstdint>
@@ -29,40 +31,42 @@ namespace heddle::comm {
 
 using Key = std::uint64_t;
 
-/// While there is one, no guest is forgotten: a number that is not in a group yet stays that process's.
+/// A pin: while there is one, no guest is forgotten. A number that is not in a group yet stays that
+/// process's.
 using Pin = std::shared_ptr<void>;
 
 struct Letter {
-    std::int32_t process;  ///< that sent it
-    Key from;              ///< where an answer goes; 0: nowhere
+    std::int32_t process;  ///< the sender
+    Key from;              ///< the key for an answer; 0: no answer is wanted
     std::uint64_t says;
-    Pin pin{};  ///< of one that has been taken
+    Pin pin{};  ///< set once the letter has been taken
 };
-/// What every letter may say; what else is the sender's business.
+/// The value that any letter may have. The sender and the receiver define the others.
 inline constexpr std::uint64_t refused = 0;  ///< the key is not open
 
 class Letters final : public p2p::GuestListener {
 public:
     Key open();
     bool is_open(Key key);
-    /// Refuses what has come and was not taken. Who waits there is told.
+    /// Refuses the letters that came and were not taken. Threads that wait there are told.
     void close(core::Thread& thread, Key key);
 
     void send(core::Thread& thread, std::int32_t process, Key to, const Letter& letter);
-    /// From this process to itself, also by a thread that is not attached to it.
+    /// Leaves a letter from this process to itself. Threads that are not attached to it may call
+    /// this.
     void leave(Key to, std::uint64_t says);
-    /// The next letter at this key. Nothing: it has been closed, or `sender`, unless it is -1, is gone. `describe` says for
-    /// reports what is waited for.
+    /// Returns the next letter at this key. Returns nothing if the key has been closed, or if
+    /// `sender` is not -1 and is gone. `describe` names for reports what the thread waits for.
     std::optional<Letter> wait(core::Thread& thread, Key key, std::int32_t sender,
                                const char* describe);
 
     Pin pin();
-    /// False: there is a pin, or a letter of that process.
+    /// Returns false if there is a pin, or a letter of that process.
     bool forget(std::int32_t process);
 
-    /// Of one that is gone.
+    /// Returns why a process is gone.
     std::string why_gone(std::int32_t process);
-    /// Whether the slot is to be signalled when a process is gone.
+    /// Sets whether the slot is signalled when a process is gone.
     void tell_of_gone(sync::Slot& slot, bool on);
 
     void letter(p2p::ProgressCall& call, std::int32_t process,
@@ -89,7 +93,7 @@ private:
 
     void note(std::int32_t process, Gone gone) noexcept;
 
-    std::mutex lock_;  ///< guards all of it; a leaf
+    std::mutex lock_;  ///< guards all fields; a leaf
     std::unordered_map<Key, Box> boxes_;
     std::unordered_map<std::int32_t, Gone> gone_;
     std::unordered_set<sync::Slot*> told_of_gone_;

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int waiters = 3;
 
-/// Three threads sleep at one key, each until it has a letter or there will be none. Answers how many had one.
+/// Lets three threads sleep at one key, each until it has a letter or there will be none. Returns
+/// how many had one.
 int sleepers_with_letters(const std::function<void(core::Thread&, Letters&, Key)>& then) {
     std::atomic<Key> key{0};
     std::atomic<int> taken{0};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* card_key = "card";
 
-/// Cards of others, from any thread: a launcher is asked by one at a time.
+/// The cards of other processes, for any thread. One thread at a time asks the launcher.
 class Cards {
 public:
     Cards(std::shared_ptr<launch::Launcher> launcher, transport::BusinessCard own)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How a process finds those of other nodes: each publishes a card with the address of its lane by the launcher, and
-/// reads that of another when it first has something to send there.
+/// Connects a process with those of other nodes. Each publishes by the launcher a card with the
+/// address of its lane. It reads another's card when it first has something to send there.
 
 #include <memory>
 
@@ -12,7 +12,8 @@
 
 namespace heddle::comm {
 
-/// The network of a job on several nodes. Every rank calls it. `numbers` must live as long. Throws std::runtime_error.
+/// Makes the network of a job on several nodes. Every rank calls it. `numbers` must live as long.
+/// Throws std::runtime_error.
 std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::Numbering& numbers,
                                                const tool::Settings& settings);
 

@@ -21,7 +21,7 @@ namespace heddle::comm {
 
 namespace {
 
-/// Nobody learns the token of the job from its name.
+/// Makes the job's name from its token, in a way that does not disclose the token.
 std::uint64_t name_of_job(const node::Token& token) noexcept {
     std::uint64_t name = token.words[0] * 0x9e3779b97f4a7c15U ^ token.words[1];
     for (int round = 0; round < 2; ++round) {
@@ -64,7 +64,8 @@ Rank::Rank(launch::Job joined, node::Node mapped, const OpenNetwork& open_networ
 
 Rank::~Rank() = default;
 
-/// Without one messages are carried when the program calls MPI.
+/// Starts the worker, unless it is off. Without one, messages are carried when the program calls
+/// MPI.
 void Rank::start_node_worker() try {
     if (settings.worker == tool::Worker::off || engine_.base().in_laboratory()) return;
     node_worker_ = std::make_unique<p2p::NodeWorker>(*this);
@@ -76,7 +77,7 @@ void Rank::start_node_worker() try {
     p2p::say_no_worker(*this, problem.what());
 }
 
-/// Each step is done once, also if a later one fails and it is tried again.
+/// Makes the guests. Each step is done once, even if a later one fails and the call is repeated.
 transport::Guests& Rank::need_guests() {
     const std::lock_guard guard(meeting_);
     if (transport::Guests* known = guests_.load(relaxed)) return *known;
@@ -117,13 +118,14 @@ bool Rank::memory_is_back() {
 
 void Rank::memory_goes(core::Thread& thread) {
     engine_.threads().start_with_large_messages(nullptr);
-    worker_.reset();  // who might start the other one
+    worker_.reset();  // first, since it might start the other one
     node_worker_.reset();
     if (network_ != nullptr) network_->rest();
     engine_.give_memory_back(thread);
 }
 
-/// A program that has had sessions may open others, and has to be told then where ranks are that it has not met.
+/// A program that has had sessions may open others. Then it needs the launcher to find ranks that
+/// it has not met.
 bool Rank::needs_launcher_later() const noexcept {
     return !numbers.is_one_node() && sessions.at_place(0) != nullptr;
 }
@@ -150,8 +152,9 @@ void Rank::see_off(core::Thread& thread) {
 
 namespace {
 
-/// Never destroyed: threads may outlive main(). Where this rank cannot take part, the others would wait for it in
-/// vain at the next fence, since not every launcher ends them when it goes.
+/// Joins the job. The rank is never destroyed, since threads may outlive main(). If this rank
+/// cannot take part, it ends the job. The others would wait for it in vain at the next fence: not
+/// every launcher ends them when this one leaves.
 Rank& join_the_job() {
     launch::Job job = launch::join(transport::prepare);
     launch::Job others{};
@@ -166,7 +169,8 @@ Rank& join_the_job() {
     }
 }
 
-/// In a signal handler. Threads have the numbers that reports of jobs that hang give them (docs/hangs.md).
+/// Writes who the thread is, in a signal handler. Threads have the same numbers as in reports of
+/// hanging jobs (docs/hangs.md).
 void say_who(char* text, std::size_t room) noexcept {
     const objects::Process* const process = objects::process_of_program();
     const core::Thread* const thread = objects::attached_thread();
@@ -184,7 +188,7 @@ void say_who(char* text, std::size_t room) noexcept {
 }  // namespace
 
 objects::Process& need_process_of_program() {
-    // Two sessions may be opened at once.
+    // The program may open two sessions at once.
     static std::mutex& lock = *new std::mutex;
     if (objects::Process* process = objects::process_of_program();
         process != nullptr && process->is_copy())

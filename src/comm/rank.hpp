@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A process of a job, whole: the objects that it owns (objects/process.hpp), its engine, and what works above
-/// point-to-point messages.
+/// A complete process of a job: the objects that it owns (objects/process.hpp), its engine, and the
+/// parts that work above point-to-point messages.
 ///
-/// Functions that only use a process see the objects::Process in it, which points at the rest. So the folders
-/// of objects and of messages need nothing of each other's making.
+/// Functions that only use a process see its objects::Process, which points at the rest. So the
+/// folders of objects and of messages do not depend on how the other is made.
 
 #include <functional>
 #include <memory>
@@ -31,11 +31,11 @@ class Rank final : public objects::Process {
 public:
     /// Joins the job and makes everything that MPI_Init promises. Throws std::runtime_error.
     explicit Rank(launch::Job job);
-    /// The same with memory that is mapped already, for several processes in one address space, and with what leads to
-    /// other nodes. `open_network` is called if there are any.
+    /// Does the same with memory that is mapped already, for several processes in one address
+    /// space. Calls `open_network` if there are other nodes.
     using OpenNetwork =
         std::function<std::unique_ptr<p2p::Network>(const launch::Numbering& numbers)>;
-    /// A lane to processes of other jobs, made when it is first needed.
+    /// Opens a lane to processes of other jobs, when one is first needed.
     using OpenGuestLane = std::function<std::unique_ptr<transport::AnyLane>(
         transport::Guests& guests, const tool::Settings& settings)>;
     Rank(launch::Job job, node::Node node, const OpenNetwork& open_network,
@@ -61,14 +61,15 @@ private:
     const OpenGuestLane open_guest_lane_;
     std::mutex meeting_;                       ///< held while guests_ is made
     std::unique_ptr<transport::Guests> made_;  ///< guests_
-    std::unique_ptr<p2p::Network>
-        network_;  ///< nullptr: the job is on one node, and has met no other
+    /// nullptr if the job is on one node, and has met no other.
+    std::unique_ptr<p2p::Network> network_;
     std::unique_ptr<p2p::NetworkWorker> worker_;    ///< likewise
-    std::unique_ptr<p2p::NodeWorker> node_worker_;  ///< nullptr: none is wanted
+    std::unique_ptr<p2p::NodeWorker> node_worker_;  ///< nullptr if none is wanted
 };
 
-/// The process of the program, made if there is none: it joins the job. Throws std::runtime_error, also in a
-/// child that was forked from an MPI process; ends a job that a launcher has started and that it cannot take part in.
+/// Returns the process of the program. Makes it, if there is none, by joining the job. Throws
+/// std::runtime_error, also in a child that was forked from an MPI process. Ends the job if a
+/// launcher started it and this process cannot take part.
 objects::Process& need_process_of_program();
 
 }  // namespace heddle::comm

@@ -35,7 +35,7 @@ void Recycling::step(core::Thread& thread) {
     ask(thread);
 }
 
-/// Sends to each owner what has gathered for it.
+/// Sends to each owner the entries that have gathered for it.
 void Recycling::collect(core::Thread& thread) {
     for (const objects::FreedContexts::Entry& freed : freed_.take())
         left_[contexts_.owner_of(freed.context)].push_back({freed.context, freed.members});
@@ -48,7 +48,7 @@ void Recycling::collect(core::Thread& thread) {
         send(thread, owner, Kind::left, entries);
 }
 
-/// What is worth a letter.
+/// Takes the entries of owners that have enough for a letter.
 Recycling::ByOwner Recycling::take_batches() {
     ByOwner taken;
     for (auto& [owner, entries] : left_)
@@ -66,7 +66,7 @@ void Recycling::send(core::Thread& thread, std::int32_t to, Kind kind,
     }
 }
 
-/// A letter that cannot be sent for want of memory withholds its ids.
+/// Sends a letter. If there is no memory for it, its ids are withheld.
 void Recycling::post(core::Thread& thread, std::int32_t to, const Letter& letter) {
     if (to == rank_) return handle(thread, to, letter);
     (void)letters_->send(thread,
@@ -87,7 +87,7 @@ bool Recycling::receive(core::Thread& thread, std::int32_t& from, Letter& letter
                                           {pattern, false, reinterpret_cast<std::byte*>(&letter),
                                            sizeof letter, thread.process->world});
     if (request == nullptr) return false;
-    p2p::wait_for(engine, thread, *request);  // the payload came with the message
+    p2p::wait_for(engine, thread, *request);  // returns at once: the payload came with the message
     engine.requests().free(thread, *request);
     from = found.source;
     return true;

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Context ids of freed communicators come back to their owners (objects/contexts.hpp).
+/// Returns context ids of freed communicators to their owners (objects/contexts.hpp).
 ///
-/// An id may be used again when no message that carries it can be matched any more, anywhere. Every process
-/// of the old communicator sees to that, in three steps, each a message through a context of the library:
+/// An id may be used again when no message that carries it can be matched any more, in any process.
+/// Every process of the old communicator checks this, in three steps. Each is a message through a
+/// context of the library:
 ///
-///   left     a member's communicator is gone (its last reference, not only its handle): the member
+///   left     a member's communicator is gone (its last reference, not only its handle). The member
 ///            sends nothing more with this id. It says so to the owner.
-///   look     when all members have left, the owner asks each of them to look. All that was ever sent
-///            with the id was sent before the sender left, which the owner knew before it asked: it is in
-///            a ring to the member, blocked at its sender, which the sender has said, or delivered.
-///            To members of other nodes it has been delivered: a process says that it has left when all of
-///            them have taken over what it had sent until then (p2p::Network, mark()).
-///   found    the member has emptied its rings and looked through its queues with all instances locked
-///            (Engine::busy_contexts), and answers for which of the ids there is nothing.
+///   look     when all members have left, the owner asks each of them to look. Every message with
+///            the id was sent before its sender left, and the owner knew that before it asked. So
+///            the message is in a ring to the member, blocked at its sender, which has said so, or
+///            delivered. To members of other nodes it has been delivered. A process says that it
+///            has left when these have taken over what it sent until then (p2p::Network, mark()).
+///   found    the member has emptied its rings. It has looked through its queues with all instances
+///            locked (Engine::busy_contexts). It answers for which of the ids there is nothing.
 ///
-/// When all have found nothing, the id is the owner's to give away again. Where somebody has found
-/// something, a receive that is still posted, a message that nobody received, the owner asks again some
-/// other time, and after `most_looks` times keeps the id out of use.
+/// When all have found nothing, the owner may give the id away again. A member may find a posted
+/// receive, or a message that no process received. Then the owner asks again later, and after
+/// `most_looks` times keeps the id out of use.
 ///
-/// Contract       who still will send with the context of a communicator holds a reference to it.
-///                Matched messages are beyond the id: control messages name requests.
-/// Local          MPI_Comm_free notes what is gone (objects::FreedContexts), and returns. Messages are sent
-///                in batches, and answered by calls that make communicators, which call step(): no call waits for this.
-///                A process that never frees, or never makes another communicator, withholds the ids
-///                that it had part in, and nobody else's.
-/// Thread safety  step() from any thread without locks held; one does the work, others do not wait for it.
+/// Contract       a thread that will still send with the context of a communicator holds a
+///                reference to it. Matched messages no longer need the id: control messages name
+///                requests.
+/// Local          MPI_Comm_free notes the id (objects::FreedContexts), and returns. Messages are
+///                sent in batches. Calls that make communicators call step(), which answers them:
+///                no call waits for this. A process may never free a communicator, or never make
+///                another. It then withholds the ids of communicators it was in, and no other ids.
+/// Thread safety  step() from any thread without locks held. One does the work, others do not wait
+///                for it.
 
 #include <atomic>
 #include <cstdint>
@@ -50,10 +53,10 @@ public:
     Recycling(objects::Contexts& contexts, objects::FreedContexts& freed, std::int32_t rank);
     ~Recycling();
 
-    /// The job is on several nodes. Before the first step().
+    /// Tells that the job is on several nodes. Called before the first step().
     void use_network(p2p::Network& network) noexcept { network_ = &network; }
 
-    /// Sends what has gathered, and answers what has come.
+    /// Sends the entries that have gathered, and answers the messages that have come.
     void step(core::Thread& thread);
 
 private:
@@ -72,10 +75,10 @@ private:
     };
     /// An id of this process that members have left.
     struct Departure {
-        std::vector<std::int32_t> members;  ///< who has
-        std::int32_t looks = 0;             ///< how often all have been asked
-        std::int32_t missing = 0;           ///< answers, while they are asked
-        bool empty = true;                  ///< says every answer so far
+        std::vector<std::int32_t> members;  ///< members that have left
+        std::int32_t looks = 0;             ///< times that all have been asked
+        std::int32_t missing = 0;           ///< answers that are still missing
+        bool empty = true;                  ///< true if every answer so far says so
     };
 
     void send(core::Thread& thread, std::int32_t to, Kind kind, const std::vector<Entry>& entries);
@@ -94,11 +97,11 @@ private:
     objects::FreedContexts& freed_;
     const std::int32_t rank_;
 
-    std::mutex lock_;  ///< guards what follows
+    std::mutex lock_;  ///< guards all fields below
     ByOwner left_;     ///< to be sent
-    ByOwner leaving_;  ///< likewise, when what was sent before has been taken over
+    ByOwner leaving_;  ///< to be sent, once the earlier messages have been taken over
     p2p::Network* network_ = nullptr;
-    std::shared_ptr<p2p::BsendBuffer> letters_;  ///< on their way
+    std::shared_ptr<p2p::BsendBuffer> letters_;  ///< pending ones
     std::unordered_map<std::uint32_t, Departure> departures_;
     std::vector<std::uint32_t> ready_;  ///< all members have left, and are to be asked
     std::size_t asked_ = 0;  ///< ids whose members have been asked and have not all answered

@@ -14,12 +14,12 @@ namespace {
 using heddle::testing::run_job;
 namespace objects = heddle::objects;
 
-/// Several times as many as may be in use at once, so that ids come back, or the test fails.
+/// Several times the ids that may be in use at once, so that ids come back, or the test fails.
 constexpr int rounds = 5'000;
 
 objects::Process& here() { return *objects::current_thread->process; }
 
-/// A message around: the context works, and nobody is far ahead of the others.
+/// Sends a message around: the context works, and no rank is far ahead of the others.
 void ring(MPI_Comm comm, int what) {
     int me = 0;
     int size = 0;
@@ -80,7 +80,7 @@ TEST(Recycling, withholds_an_id_whose_message_nobody_received) {
         MPI_Comm_free(&made);
         int seen_twice = 0;
         std::uint32_t first = 0;
-        // Where others have the cores, letters come late; the ids are the same in both ranks.
+        // If other processes use the cores, letters come late. The ids are the same in both ranks.
         constexpr int enough = 3000, most = 100 * enough;
         for (int i = 0; i < enough || (seen_twice == 0 && i < most); ++i) {
             MPI_Comm_dup(MPI_COMM_WORLD, &made);

@@ -9,7 +9,7 @@
 namespace heddle::comm {
 namespace {
 
-/// Both requests, or never, where the other leader is gone.
+/// The condition that both requests are complete, or never will be, since the other leader is gone.
 class Exchanged {
 public:
     Exchanged(core::Thread& thread, std::int32_t process, core::Request& send,
@@ -24,7 +24,7 @@ public:
         return thread_.engine->likely_instances_of(receive_);
     }
     void announce(sync::Slot* slot) {
-        // A send that was complete from the start is everybody's.
+        // A send that was complete from the start is shared by all.
         if (slot == nullptr || !send_.completed()) (void)for_send_.make(send_, slot);
         if (slot == nullptr || !receive_.completed()) (void)for_receive_.make(receive_, slot);
         thread_.process->letters->tell_of_gone(thread_.slot, slot != nullptr);
@@ -58,7 +58,7 @@ bool finish_unless_lost(core::Thread& thread, std::int32_t process, core::Reques
     if (!receive.completed()) engine.receiver().cancel(thread, receive);
     if (!send.completed()) engine.sender().cancel(thread, send);
     for (core::Request* request : {&send, &receive}) {
-        // A large message to a process that is lost stays with the engine.
+        // A large message to a lost process stays with the engine.
         if (!request->completed()) continue;
         if (error == MPI_SUCCESS) error = request->error;
         engine.requests().free(thread, *request);

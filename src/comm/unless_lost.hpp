@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Waiting for a process that may be of another job, and end meanwhile, where no communicator's error handler is to hear of it.
+/// Waits for a process that may be of another job and end meanwhile. No communicator's error
+/// handler is called for that.
 
 #include <cstdint>
 
@@ -8,8 +9,9 @@
 
 namespace heddle::comm {
 
-/// Waits for both requests, of which the receive is from that process, and frees them. False: the process is lost, and what
-/// was not complete has been given up. Errors of the requests are left to the caller: their first one is in `error`.
+/// Waits for both requests, of which the receive is from that process, and frees them. Returns
+/// false if the process is lost; incomplete requests have been given up then. The caller handles
+/// errors of the requests: their first one is in `error`.
 bool finish_unless_lost(core::Thread& thread, std::int32_t process, core::Request& send,
                         core::Request& receive, int& error);
 

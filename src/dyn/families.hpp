@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The children that this process has started, for as long as their life is bound to its own: a family for each call of
-/// MPI_Comm_spawn of which this was the root.
+/// The children that this process has started, while their life is bound to its own. Each call of
+/// MPI_Comm_spawn of which this process was the root makes a family.
 ///
-/// Watching       a thread of each family reads what the starter reports (launch/children.hpp). Before the children have
-///                connected, the first report of a failure is left as a letter at the family's key. Afterwards a family that
-///                ends with an error ends this job, too, while the two are connected.
-/// Letting go     children that this process is not connected with any more live on without it, as do all when MPI is
-///                finalized. A family that is destroyed otherwise is ended.
+/// Watching       a thread of each family reads the reports of the starter (launch/children.hpp).
+///                Before the children have connected, the first report of a failure becomes a
+///                letter at the family's key. Afterwards a family that ends with an error ends this
+///                job, too, while the two are connected.
+/// Letting go     children that this process is not connected with any more live on without it. So
+///                do all children when MPI is finalized. If a family is destroyed otherwise, its
+///                children are ended.
 /// Thread safety  any thread.
 
 #include <condition_variable>
@@ -31,19 +33,19 @@ namespace heddle::dyn {
 
 class Family {
 public:
-    /// `key` hears of children that will not connect. Throws std::system_error.
+    /// A letter at `key` tells of children that will not connect. Throws std::system_error.
     Family(objects::Process& process, launch::Children children, comm::Key key);
     ~Family();
     Family(const Family&) = delete;
     Family& operator=(const Family&) = delete;
 
     const launch::Children& children() const noexcept { return children_; }
-    /// What has kept the children from connecting.
+    /// Returns what has kept the children from connecting.
     launch::ChildReport failure();
-    /// They have connected, and are these.
+    /// Tells that the children have connected, and that they are `members`.
     void has_connected(objects::Members members);
     bool is_connected() const;
-    /// They live on.
+    /// Lets the children live on.
     void release();
 
 private:
@@ -52,7 +54,7 @@ private:
 
     objects::Process& process_;
     const comm::Key key_;
-    mutable std::mutex lock_;  ///< guards what follows
+    mutable std::mutex lock_;  ///< guards all fields below
     launch::Children children_;
     launch::ChildReport failure_;
     bool failed_ = false;
@@ -66,9 +68,9 @@ private:
 class Families {
 public:
     void add(std::unique_ptr<Family> family);
-    /// Releases those that this process is not connected with any more.
+    /// Releases the families that this process is not connected with any more.
     void let_go();
-    /// Releases all.
+    /// Releases all families.
     void let_all_go();
 
 private:
@@ -76,7 +78,7 @@ private:
     std::list<std::unique_ptr<Family>> families_;
 };
 
-/// Of a process; made when they are first asked for.
+/// Returns the families of a process. The first call makes them.
 Families& families_of(objects::Process& process);
 
 }  // namespace heddle::dyn

@@ -26,7 +26,7 @@ struct Greeting {
 };
 constexpr char what[] = {'h', 'e', 'd', 'd', 'l', 'e', 'J', '1'};
 
-/// Until all of it has gone or come; the program may have set the socket not to block.
+/// Moves all bytes in one direction. It also works if the program has made the socket nonblocking.
 template <class Move>
 void move_all(int descriptor, short direction, std::size_t bytes, Move&& move) {
     for (std::size_t done = 0; done < bytes;) {
@@ -57,7 +57,7 @@ Greeting exchange(int descriptor, const Greeting& mine) {
     return theirs;
 }
 
-/// The two meet where only they know.
+/// Exchanges cards and random numbers. Returns a route that only the two processes know.
 comm::Route greet(objects::Process& process, objects::Communicator& comm, int descriptor) {
     Greeting mine{{}, transport::pack(process.need_guests().own()), 0};
     std::memcpy(mine.what, what, sizeof what);

@@ -11,7 +11,8 @@
 namespace heddle::dyn {
 namespace {
 
-/// Where the two roots meet: of the connecting one's key, which nobody else has.
+/// Returns the route between the two roots. It follows from the connecting root's key, which no
+/// other process has.
 comm::Route route_by(objects::Communicator& comm, comm::Key key, bool accepts, std::int32_t other,
                      comm::Pin pin) {
     return {&comm,
@@ -31,7 +32,7 @@ comm::Route fail(core::Thread& thread, objects::Communicator& comm, int error,
     return none;
 }
 
-/// Of this process, and open.
+/// Returns the port if it is this process's, and open.
 std::optional<Port> own_port(objects::Process& process, std::string_view name) {
     auto port = read_port(name);
     const bool own = port && port->owner.name == process.name_of(process.number());
@@ -49,7 +50,7 @@ comm::Route next_client(core::Thread& thread, objects::Communicator& comm, std::
     return fail(thread, comm, MPI_ERR_PORT, "the port was closed meanwhile");
 }
 
-/// By its number. Throws std::runtime_error or std::bad_alloc.
+/// Meets the port's owner, and returns its number. Throws std::runtime_error or std::bad_alloc.
 std::int32_t meet_owner(objects::Process& process, const Port& port) {
     transport::Guests& guests = process.need_guests();
     if (port.owner.name.job != process.job_name) guests.introduce(port.owner);
@@ -77,7 +78,7 @@ comm::Route to_server(core::Thread& thread, objects::Communicator& comm, std::st
     return route_by(comm, mine, false, letter->process, std::move(pin));
 }
 
-/// What is thrown is raised.
+/// Calls find(), and raises its exceptions as errors.
 template <class Find>
 comm::Route found_by(core::Thread& thread, objects::Communicator& comm, Find&& find) try {
     return find();

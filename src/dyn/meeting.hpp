@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How two groups of processes that share nothing but a port name become an intercommunicator (MPI 5.0, 11.9).
+/// Makes an intercommunicator of two groups of processes that share nothing but a port name (MPI
+/// 5.0, 11.9).
 ///
-/// The connecting root writes to the port's key, with a key of its own. The accepting root answers one of the letters that
-/// have come; then the two are leaders of their groups, as those of MPI_Intercomm_create are (comm/leaders.hpp). A port that
-/// is not open refuses at once. A client that ends while it connects leaves its turn to the next one.
+/// The connecting root writes to the port's key, with a key of its own. The accepting root answers
+/// one of the letters that have come. Then the two are leaders of their groups, like those of
+/// MPI_Intercomm_create (comm/leaders.hpp). A port that is not open refuses at once. If a client
+/// ends while it connects, the next one takes its turn.
 ///
-/// Errors         raised on `comm`: MPI_ERR_PORT for what is no port, or is not open, or whose process has ended.
+/// Errors         raised on `comm`: MPI_ERR_PORT if it is no port name, if the port is not open, or
+///                if its process has ended.
 
 #include <string_view>
 
@@ -16,12 +19,13 @@
 
 namespace heddle::dyn {
 
-/// What letters say.
+/// The values of letters.
 enum Says : std::uint64_t { connects = comm::refused + 1, accepted, child_failed };
 
-/// A port of this process, until it is closed. Throws std::runtime_error or std::bad_alloc.
+/// Opens a port of this process, until it is closed. Returns its name. Throws std::runtime_error or
+/// std::bad_alloc.
 std::string open_port(objects::Process& process);
-/// False: it is no open port of this process.
+/// Returns false if it is no open port of this process.
 bool close_port(core::Thread& thread, std::string_view name);
 
 // `port` counts at `root` alone.
@@ -31,7 +35,7 @@ int accept(core::Thread& thread, objects::Communicator& comm, std::int32_t root,
 int connect(core::Thread& thread, objects::Communicator& comm, std::int32_t root,
             std::string_view port, comm::Part& part);
 
-/// To the one that has written `letter`, which is answered.
+/// Answers `letter`, and returns a route to its sender.
 comm::Route answer(core::Thread& thread, objects::Communicator& comm, const comm::Letter& letter);
 
 }  // namespace heddle::dyn

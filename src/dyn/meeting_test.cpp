@@ -22,7 +22,7 @@ namespace {
 
 using Name = std::array<char, MPI_MAX_PORT_NAME>;
 
-/// By which the processes of one job tell those of another where they are.
+/// A port name that the processes of one job pass to those of another.
 class Told {
 public:
     void tell(const Name& name) { promise_.set_value(name); }
@@ -51,7 +51,7 @@ int remote_size_of(MPI_Comm comm) {
     return size;
 }
 
-/// Job 0 accepts, job 1 connects, each by all of its ranks.
+/// Connects two jobs: job 0 accepts and job 1 connects, each with all of its ranks.
 MPI_Comm meet(std::size_t job, int rank, Told& told) {
     MPI_Comm inter = MPI_COMM_NULL;
     if (job == 0) {
@@ -268,7 +268,7 @@ TEST(Meeting, ThreadsAcceptAtOnePort) {
     EXPECT_EQ(served, std::vector<int>(threads, each));
 }
 
-/// Nobody connects: all of them hear that it is closed.
+/// No process connects: all waiting threads learn that the port is closed.
 TEST(Meeting, ThreadsThatAcceptAllHearThatAPortIsClosed) {
     constexpr int threads = 4;
     Told told;
@@ -298,7 +298,7 @@ TEST(Meeting, GuestsThatHaveEndedAreForgottenWhenNothingNamesThem) {
     testing::run_jobs(std::vector<int>(clients + 1, 1), [&](std::size_t job, int) {
         MPI_Comm comm = MPI_COMM_NULL;
         if (job != 0) {
-            // Not before the one before has ended.
+            // Its port is opened only after the job before has ended.
             MPI_Comm_connect(told[job - 1]->get(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm);
             MPI_Comm_disconnect(&comm);
             return;
@@ -311,7 +311,7 @@ TEST(Meeting, GuestsThatHaveEndedAreForgottenWhenNothingNamesThem) {
             if (i == 0) MPI_Comm_remote_group(comm, &kept);
             MPI_Comm_disconnect(&comm);
             MPI_Close_port(told[i]->get());
-            while (process.need_guests().count() > 1) {  // the one that `kept` names
+            while (process.need_guests().count() > 1) {  // `kept` names one guest
                 process.forget_guests();
                 process.engine->polling().poll_all(*objects::attached_thread());
             }

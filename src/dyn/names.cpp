@@ -22,7 +22,7 @@ namespace {
 }
 [[noreturn]] void fail(const std::string& path) { fail(path, std::strerror(errno)); }
 
-/// Closes itself, and with it lets the lock go.
+/// A file that closes itself, and so frees its lock.
 class File {
 public:
     explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -39,7 +39,8 @@ private:
     int descriptor_;
 };
 
-/// Alike in all processes; two names with one digest are told apart by what the file holds.
+/// Returns the same digest in all processes. If two names have one digest, the content of the file
+/// tells them apart.
 std::uint64_t digest(std::string_view name, std::uint64_t start) {
     std::uint64_t value = start;  // FNV-1a
     for (const char c : name) value = (value ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
@@ -59,7 +60,7 @@ std::string file_name(std::string_view name) {
 
 enum class Links { refused, followed };
 
-/// Makes the folder in one that is there, or refuses what others have a say in.
+/// Makes the folder in an existing one. Refuses a folder that other users control.
 std::string own_folder(const std::string& path, Links links = Links::refused) {
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) fail(path);
     struct stat found{};
@@ -74,7 +75,7 @@ std::string own_folder(const std::string& path, Links links = Links::refused) {
 std::string standard_folder() {
     if (const char* run = std::getenv("XDG_RUNTIME_DIR"); run != nullptr && *run == '/') {
         struct stat found{};
-        // The variable may have come along with a change of the user.
+        // The variable may be left over from before a change of the user.
         if (stat(run, &found) == 0 && found.st_uid == geteuid()) {
             return own_folder(own_folder(std::string(run) + "/heddle") + "/names");
         }
@@ -96,12 +97,12 @@ std::string content(int descriptor) {
     }
 }
 
-/// Name and port, after the length of the name.
+/// Returns the content of an entry: the length of the name, then name and port.
 std::string entry_text(const std::string& name, const std::string& port) {
     return std::to_string(name.size()) + "\n" + name + port;
 }
 
-/// The port in an entry of this name; nothing if it is of another.
+/// Returns the port in an entry of this name, or nothing if the entry has another name.
 std::optional<std::string> port_in(const std::string& text, const std::string& name) {
     const std::string start = entry_text(name, "");
     if (!text.starts_with(start)) return std::nullopt;
@@ -126,7 +127,8 @@ bool lock(int descriptor, int how) {
     return result == 0;
 }
 
-/// A file without a name in the folder, or, where the file system has no such files, one of the name that is put into `draft`.
+/// Makes a file without a name in the folder. If the file system has no such files, it makes a
+/// draft, and puts its name into `draft`.
 int new_file(const std::string& folder, std::string& draft) {
     const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0) return file;
@@ -134,14 +136,14 @@ int new_file(const std::string& folder, std::string& draft) {
     return mkostemp(draft.data(), O_CLOEXEC);
 }
 
-/// Gives it a name that is not taken; false, with errno, if it is.
+/// Gives the file a name that is not taken. Returns false, with errno, if it is taken.
 bool give_name(int file, const std::string& draft, const std::string& path) {
     if (!draft.empty()) return link(draft.c_str(), path.c_str()) == 0;
     const std::string open_file = "/proc/self/fd/" + std::to_string(file);
     return linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
-/// Removes a file at its end, if it has a name.
+/// Removes a file when it is destroyed, if the file has a name.
 struct Removed {
     const std::string& path;
     ~Removed() {
@@ -165,7 +167,7 @@ const std::string& Names::folder() {
     return folder_;
 }
 
-/// An entry appears as a whole: it is written, and locked, before it has its name.
+/// Publishes an entry as a whole: it is written and locked before it has its name.
 bool Names::publish(const std::string& name, const std::string& port) {
     std::lock_guard guard(lock_);
     const std::string path = folder() + "/" + file_name(name);
@@ -188,7 +190,7 @@ bool Names::unpublish(const std::string& name) {
     std::lock_guard guard(lock_);
     const auto entry = own_.find(name);
     if (entry == own_.end()) return false;
-    unlink(entry->second.path.c_str());  // before the lock is free
+    unlink(entry->second.path.c_str());  // while the lock is still held
     close(entry->second.descriptor);
     own_.erase(entry);
     return true;
@@ -204,14 +206,15 @@ std::optional<std::string> Names::look_up(const std::string& name) {
     return std::nullopt;
 }
 
-/// Whoever looks takes the lock as one of several, so that nobody takes another's look for a publisher.
+/// Returns whether the publisher lives. It takes a shared lock, so that no process takes this look
+/// for a publisher.
 bool Names::is_live(const std::string& path) {
     const File file(open_entry(path));
     return file && !lock(file.get(), LOCK_SH | LOCK_NB);
 }
 
-/// One process at a time removes entries, so that none removes what has come into the place of a stale one. `wait`: LOCK_NB
-/// leaves the entry to whoever removes some now.
+/// Removes a stale entry. One process at a time does, so that none removes a new entry in the place
+/// of a stale one. If `wait` is LOCK_NB, it leaves the entry to a process that removes some now.
 void Names::remove_stale(const std::string& path, int wait) {
     const std::string folder = path.substr(0, path.rfind('/'));
     const File removers(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

@@ -34,7 +34,7 @@ protected:
     }
     ~PublishedNames() override { fs::remove_all(above); }
 
-    /// Entries, and what should not be there.
+    /// Returns the number of entries, and of files that should not be there.
     std::size_t files() const {
         std::size_t count = 0;
         for (const auto& entry : fs::directory_iterator(folder))
@@ -153,7 +153,7 @@ TEST_F(PublishedNames, of_a_killed_process_can_be_published_again) {
 
 TEST_F(PublishedNames, are_published_by_one_of_many_threads) {
     for (int round = 0; round < 50; ++round) {
-        Publisher(folder, "ocean").kill();  // all come across a stale entry
+        Publisher(folder, "ocean").kill();  // every publisher meets a stale entry
         std::atomic<int> published = 0;
         std::vector<std::unique_ptr<Names>> names;
         for (int i = 0; i < 4; ++i) names.push_back(std::make_unique<Names>(folder));

@@ -16,18 +16,19 @@ constexpr std::string_view digits = "0123456789abcdef";
 static_assert(begin.size() + 2 * (sizeof(transport::PackedCard) + sizeof(comm::Key)) + 1 + 9 <
               MPI_MAX_PORT_NAME);
 
-/// In base 16.
+/// Returns the value in base 16.
 std::string to_text(std::uint64_t value) {
     char text[17];
     return {text, std::to_chars(text, text + sizeof text, value, 16).ptr};
 }
 
-/// What stands behind the last colon: a name that was copied wrongly leads to no process, and hardly to another's key.
+/// Returns the checksum that stands behind the last colon. A wrongly copied name leads to no
+/// process, and hardly to another's key.
 std::string checksum(std::string_view text) {
     return to_text(platform::crc32c(std::as_bytes(std::span(text))));
 }
 
-/// Takes what is behind the last colon off `text`.
+/// Takes the text behind the last colon off `text`.
 std::string_view take_last(std::string_view& text) {
     const std::size_t colon = text.rfind(':');
     if (colon == text.npos) return {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Port names (MPI 5.0, 11.9): the card of the process that has opened the port, and the key by which it hears of those that
-/// connect. They are text of letters, digits and colons with a checksum, shorter than MPI_MAX_PORT_NAME. Who has
-/// one may connect.
+/// Port names (MPI 5.0, 11.9): the card of the process that has opened the port, and the key where
+/// it gets letters of clients. They are text of letters, digits and colons with a checksum, shorter
+/// than MPI_MAX_PORT_NAME. A process that has a port name may connect.
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ struct Port {
 };
 
 std::string to_text(const Port& port);
-/// Nothing for what is no port name.
+/// Returns nothing if the text is no port name.
 std::optional<Port> read_port(std::string_view text);
 
 }  // namespace heddle::dyn

@@ -21,7 +21,7 @@ namespace {
 
 using launch::ChildReport;
 
-/// An open key, closed at the end.
+/// An open key, closed when it is destroyed.
 class OpenKey {
 public:
     explicit OpenKey(core::Thread& thread)
@@ -55,7 +55,7 @@ std::string words_of(const ChildReport& report, const std::vector<launch::Comman
     }
 }
 
-/// What the root does before the two groups meet.
+/// The work of the root before the two groups meet.
 class Spawn {
 public:
     Spawn(core::Thread& thread, objects::Communicator& comm,
@@ -67,7 +67,8 @@ public:
             std::min<std::int64_t>(count, std::numeric_limits<std::int32_t>::max()));
     }
 
-    /// To the root of the children. Throws what keeps them from being started.
+    /// Starts the children, and returns a route to their root. Throws the reason if they cannot be
+    /// started.
     comm::Route start() {
         objects::Process& process = *thread_.process;
         refuse_too_many();
@@ -83,14 +84,15 @@ public:
         return answer(thread_, comm_, *letter);
     }
     const SpawnCodes& codes() const noexcept { return codes_; }
-    /// Of those that have connected the family is kept.
+    /// Keeps the family, once the children have connected.
     void end(const comm::Part& part) {
         family_->has_connected(part.remote);
         families_of(*thread_.process).add(std::move(family_));
     }
 
 private:
-    /// Before anything is started: these would not find room in this process when they connect.
+    /// Refuses before anything is started: this process would have no room for the children when
+    /// they connect.
     void refuse_too_many() const {
         std::int64_t number = 0;
         for (const launch::Command& command : commands_) number += launch::number_to_start(command);
@@ -115,7 +117,7 @@ comm::Route start(core::Thread& thread, objects::Communicator& comm, Spawn& spaw
     return none;
 }
 
-/// What the root has, to everybody.
+/// Tells the root's value to all.
 template <class T>
 int tell(core::Thread& thread, const comm::Participants& participants, std::int32_t root,
          T& value) {

@@ -2,8 +2,9 @@
 #pragma once
 /// MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI 5.0, 11.8).
 ///
-/// The root starts the children (dyn/families.hpp), who find a port name in HEDDLE_PARENT. Their MPI_Init connects to it, all
-/// of their world at once, and the root accepts. What keeps children from that fails the call, and no other.
+/// The root starts the children (dyn/families.hpp), which find a port name in HEDDLE_PARENT. Their
+/// MPI_Init connects to it, all of their world at once, and the root accepts. A failure before that
+/// fails this call, and no other.
 ///
 /// Errors         MPI_ERR_SPAWN with the reason, raised on `comm`.
 
@@ -15,23 +16,24 @@
 
 namespace heddle::dyn {
 
-/// What became of the processes that were asked for, by the order of the commands: the same for everybody in `comm`.
+/// The results for the requested processes, in the order of the commands: the same in all ranks of
+/// `comm`.
 struct SpawnCodes {
-    std::int32_t count = 0;    ///< of codes
-    std::int32_t started = 0;  ///< so many of the first are MPI_SUCCESS, the others MPI_ERR_SPAWN
+    std::int32_t count = 0;    ///< number of codes
+    std::int32_t started = 0;  ///< the first `started` are MPI_SUCCESS, the others MPI_ERR_SPAWN
 };
 
-/// What the root asks for; if `error` is one, that has been raised, and nothing is started.
+/// The root's request. If `error` is set, it has been raised, and nothing is started.
 struct SpawnRequest {
     std::vector<launch::Command> commands;
     int error = 0;
 };
 
-/// `request` counts at `root`. The part's remote group are the children.
+/// Starts the children. `request` counts at `root`. The part's remote group are the children.
 int spawn(core::Thread& thread, objects::Communicator& comm, std::int32_t root,
           const SpawnRequest& request, comm::Part& part, SpawnCodes& codes);
 
-/// In MPI_Init of a child: the communicator with those who have started it. `parent` is what it has found in
+/// Returns the communicator with the parents, in MPI_Init of a child. `parent` is the text of
 /// HEDDLE_PARENT. Throws std::runtime_error.
 objects::Communicator& connect_to_parent(core::Thread& thread, std::string_view parent);
 

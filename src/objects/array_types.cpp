@@ -9,7 +9,7 @@ namespace {
 DefinitionPointer make(int combiner, std::vector<std::int64_t> numbers,
                        std::vector<DefinitionPointer> types) {
     for (const DefinitionPointer& type : types)
-        if (!type) return {};  // did not fit; neither does this
+        if (!type) return {};  // did not fit, so this does not fit either
     Recipe recipe;
     recipe.combiner = combiner;
     recipe.large = true;
@@ -21,7 +21,8 @@ DefinitionPointer resized(DefinitionPointer old, std::int64_t extent) {
     return make(MPI_COMBINER_RESIZED, {0, extent}, {std::move(old)});
 }
 
-/// The dimensions of an array from the one whose neighbours lie side by side to the slowest.
+/// Returns the dimensions of an array, from the one whose neighbours lie side by side to the
+/// slowest.
 std::vector<std::size_t> by_speed(std::size_t dimensions, int order) {
     std::vector<std::size_t> all(dimensions);
     for (std::size_t i = 0; i < dimensions; ++i)
@@ -29,8 +30,8 @@ std::vector<std::size_t> by_speed(std::size_t dimensions, int order) {
     return all;
 }
 
-/// Bytes from one index of each dimension to the next, and at the end the bytes of the whole array.
-/// Empty: too large.
+/// Returns the bytes from one index of each dimension to the next, then those of the whole array.
+/// Returns an empty vector if the array is too large.
 std::vector<std::int64_t> steps_of(const Recipe& recipe,
                                    const std::vector<std::size_t>& dimensions) {
     std::vector<std::int64_t> steps(dimensions.size() + 1);
@@ -49,7 +50,7 @@ DefinitionPointer finish(Recipe recipe, DefinitionPointer simpler) {
     return define(std::move(recipe));
 }
 
-/// One dimension of a distributed array and this process's place in it.
+/// One dimension of a distributed array, and this process's place in it.
 struct Distributed {
     std::int64_t size;   ///< global
     std::int64_t block;  ///< indices that a process has side by side
@@ -57,7 +58,8 @@ struct Distributed {
     std::int64_t coordinate;  ///< of this process among them
 };
 
-/// What the process has of a dimension, of which one index is `row`, and `step` bytes from the next.
+/// Makes the part of a dimension that the process has. `row` is one index of the dimension, and the
+/// next one is `step` bytes further.
 DefinitionPointer distribute(const DefinitionPointer& row, const Distributed& along,
                              std::int64_t step) {
     const std::int64_t begin = along.coordinate * along.block,
@@ -106,7 +108,7 @@ DefinitionPointer define_distributed_array(Recipe recipe) {
     const auto dimensions = by_speed(count, recipe.integers.back());
     const std::vector<std::int64_t> steps = steps_of(recipe, dimensions);
     if (steps.empty()) return {};
-    // Ranks are in row-major order of the process grid, whatever the order of the array.
+    // Ranks are in row-major order of the process grid, independently of the array's order.
     std::vector<int> coordinates(count);
     int rank = recipe.integers[1];
     for (std::size_t i = count; i-- > 0; rank /= processes[i]) coordinates[i] = rank % processes[i];

@@ -2,18 +2,18 @@
 #pragma once
 /// Subarrays and distributed arrays (MPI 5.0, 5.1.3 and 5.1.4), made from simpler types.
 ///
-/// The recipe has everything but `simpler`; its arguments have been checked. Null: something would
-/// need more than 63 bits.
+/// The recipe has everything but `simpler`, and its arguments have been checked. The functions
+/// return null if something would need more than 63 bits.
 
 #include "objects/definition.hpp"
 
 namespace heddle::objects {
 
-/// integers: dimensions, order. numbers: sizes, subsizes, starts.
+/// Makes a subarray. integers: dimensions, order. numbers: sizes, subsizes, starts.
 DefinitionPointer define_subarray(Recipe recipe);
 
-/// integers: size, rank, dimensions, distributions, their arguments, processes by dimension, order.
-/// numbers: sizes of the global array.
+/// Makes a distributed array. integers: size, rank, dimensions, distributions, their arguments,
+/// processes by dimension, order. numbers: sizes of the global array.
 DefinitionPointer define_distributed_array(Recipe recipe);
 
 }  // namespace heddle::objects

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threads of the program come to their process, and go.
+/// Attaches threads of the program to their process, and detaches them.
 ///
-/// A thread is attached when it first calls MPI, and detached when it ends: by a key of the threads library,
-/// whose destructor runs after those of thread-local objects, and may be set again. So destructors may call
-/// MPI; the thread is then attached anew, and detached in the next round of destructors. After
-/// PTHREAD_DESTRUCTOR_ITERATIONS rounds nobody is told of the end any more: who is attached so late is found by
-/// whoever is attached after its end.
+/// A thread is attached when it first calls MPI, and detached when it ends. The end is noticed by a
+/// key of the threads library. The key's destructor runs after those of thread-local objects, and
+/// may be set again. So destructors may call MPI: the thread is then attached anew, and detached in
+/// the next round of destructors. After PTHREAD_DESTRUCTOR_ITERATIONS rounds the library is not
+/// told of the thread's end. The next thread that is attached after that end finds it.
 
 #include <cerrno>
 #include <climits>
@@ -28,7 +28,7 @@ namespace {
 
 /// The calling thread, between attach() and its end.
 constinit thread_local core::Thread* attached __attribute__((tls_model("initial-exec"))) = nullptr;
-/// How often it has been detached: as long as it lives, it is ending.
+/// Times that the thread has been detached: if it still runs after that, it is ending.
 constinit thread_local int rounds __attribute__((tls_model("initial-exec"))) = 0;
 
 void give_back(core::Thread& thread) {
@@ -42,11 +42,11 @@ void give_back(core::Thread& thread) {
     process.threads.give(&thread);
 }
 
-/// Tells on the board where to look for what the thread does.
+/// Writes on the board where to look for what the thread does.
 void announce(core::Thread& thread) noexcept {
     thread.attached = nullptr;
     if (thread.page == nullptr) return;
-    // Users count their own threads, whichever of the library's came before.
+    // Users count their own threads. Threads of the library that came before do not count.
     thread.number = thread.of_library ? 0 : thread.page->ever_attached.fetch_add(1, relaxed);
     for (node::Attached& entry : thread.page->attached) {
         std::uint32_t free = 0;
@@ -77,7 +77,7 @@ struct Key {
     }
 };
 
-/// Threads of which nobody may be told that they have ended.
+/// Threads whose end the library will not be told of.
 class LastRound {
 public:
     void add(core::Thread& thread) {
@@ -99,7 +99,7 @@ private:
     std::vector<core::Thread*> threads_;
 };
 LastRound& last_round() {
-    static LastRound& threads = *new LastRound;  // threads outlive main()
+    static LastRound& threads = *new LastRound;  // never destroyed: threads outlive main()
     return threads;
 }
 
@@ -108,7 +108,7 @@ pthread_key_t key() {
     return made.key;
 }
 
-/// Has the end of the thread noticed.
+/// Arranges that the end of the thread is noticed.
 void notice_end_of(core::Thread& thread) {
     if (rounds >= PTHREAD_DESTRUCTOR_ITERATIONS - 1) return last_round().add(thread);
     if (pthread_setspecific(key(), &thread) != 0) throw std::bad_alloc();

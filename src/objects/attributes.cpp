@@ -58,8 +58,8 @@ void put(Process& process, Holder object, Attribute attribute) {
     object.attributes.push_back(std::move(attribute));
 }
 
-/// An attribute that has been taken out of its object, if there was one. It is put back unless its
-/// delete function lets it go: that may answer an error, or throw.
+/// An attribute that has been taken out of its object, if there was one. It is put back if its
+/// delete function returns an error or throws.
 class TakenOut {
 public:
     TakenOut(Process& process, Holder object, int keyval) : process_(process), object_(object) {
@@ -127,7 +127,7 @@ Holder holder(Window& window) noexcept { return {window.handle(), window.attribu
 
 Holder holder(Process& process, Datatype& type) {
     std::lock_guard guard(process.set_up);
-    return {type.handle, process.type_attributes[&type]};  // stays where it is
+    return {type.handle, process.type_attributes[&type]};  // its address never changes
 }
 
 void forget_attributes(Process& process, const Datatype& type) noexcept {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Attributes: values that programs attach to communicators, datatypes and windows under keys of their
-/// own (MPI 5.0, 7.7).
+/// Attributes: values that programs attach to communicators, datatypes and windows under keys of
+/// their own (MPI 5.0, 7.7).
 ///
-/// A key lives until it has been freed and no attribute uses it any more: until then its number goes on
-/// working. Functions of the user are called without any lock held, and may throw (callback.hpp).
+/// A key lives until the program has freed it and no attribute uses it any more. Until then its
+/// number works. No lock is held while a function of the user is called, and it may throw
+/// (callback.hpp).
 
 #include <atomic>
 #include <cstdint>
@@ -23,11 +24,12 @@ struct Communicator;
 struct Datatype;
 struct Window;
 
-/// What a key is for. The functions of the user differ in the type of handle that they take.
+/// The kind of object that a key is for. The kinds differ in the handle that functions of the user
+/// take.
 enum class Holds : std::uint8_t { communicator, datatype, window };
 
 struct Keyval {
-    using Function = void (*)();  ///< of the type that `holds` says
+    using Function = void (*)();  ///< cast from the type that belongs to `holds`
 
     Holds holds = Holds::communicator;
     Function copy = nullptr;
@@ -40,28 +42,30 @@ struct Attribute {
     std::shared_ptr<const Keyval> key;
     void* value;
 };
-/// Of one object, in the order in which they were first set; guarded by the process's set-up lock.
+/// The attributes of one object, in the order in which they were first set. Guarded by the
+/// process's set-up lock.
 using Attributes = std::vector<Attribute>;
 
-/// An object that has attributes: its handle, for the functions of the user.
+/// An object that has attributes, with its handle, which functions of the user take.
 struct Holder {
     void* handle;
     Attributes& attributes;
 };
 Holder holder(Communicator& communicator) noexcept;
 Holder holder(Window& window) noexcept;
-/// The attributes of a datatype lie in the process: few types have any.
+/// Returns the holder for a datatype. Its attributes lie in the process, since few types have any.
 Holder holder(Process& process, Datatype& type);
-/// What lies there; of a type that is freed, once its attributes are deleted.
+/// Removes the place of a freed type's attributes, once they are deleted.
 void forget_attributes(Process& process, const Datatype& type) noexcept;
 
-/// The keys of a process. Numbers are not used again, so that an old one is recognised.
+/// The keys of a process. Numbers are not used again, so that a freed one is recognised.
 class Keyvals {
 public:
     int add(Keyval keyval);
-    /// nullptr: none with this number for this kind of object lives.
+    /// Returns nullptr if no key with this number for this kind of object lives.
     std::shared_ptr<const Keyval> find(int number, Holds holds);
-    /// False if there never was one. Freeing copies of a number, one by one, is let pass.
+    /// Returns false if there never was such a key. Accepts that copies of a number are freed one
+    /// by one.
     bool free(int number, Holds holds);
 
 private:
@@ -72,35 +76,37 @@ private:
     std::mutex lock_;
     int latest_ = above_predefined;
     std::map<int, std::shared_ptr<const Keyval>> keyvals_;
-    std::map<int, std::weak_ptr<const Keyval>> freed_;  ///< live as long as attributes hold them
+    /// Freed keys, which live as long as attributes hold them.
+    std::map<int, std::weak_ptr<const Keyval>> freed_;
 };
 
-/// What predefined keys give: the program gets the address of the value (MPI 5.0, 9.1.2).
+/// The values of predefined keys. The program gets the address of a value (MPI 5.0, 9.1.2).
 struct PredefinedAttributes {
     int tag_ub = 0x7fffffff;
     int io = MPI_ANY_SOURCE;   ///< every process can do input and output
-    int host = MPI_PROC_NULL;  ///< none is special
+    int host = MPI_PROC_NULL;  ///< no process is special
     int wtime_is_global = 1;   ///< one machine, one clock
-    int universe_size =
-        MPI_UNDEFINED;  ///< how many processes there can be; MPI_UNDEFINED: not known
-    int appnum =
-        MPI_UNDEFINED;  ///< which of mpiexec's programs this is; MPI_UNDEFINED: nobody said
+    /// The number of processes that there can be, or MPI_UNDEFINED if it is not known.
+    int universe_size = MPI_UNDEFINED;
+    /// The number of this program among mpiexec's, or MPI_UNDEFINED if mpiexec gave none.
+    int appnum = MPI_UNDEFINED;
 };
 
-/// Where the value of a predefined key lies; nullptr for keys that are no such, or that have no value.
+/// Returns the address of the value of a predefined key. Returns nullptr for other keys, and for
+/// those without a value.
 int* predefined_attribute(Process& process, int keyval) noexcept;
 bool is_predefined_keyval(int keyval) noexcept;
 
-// They answer MPI_SUCCESS or what a function of the user's answered.
+// These return MPI_SUCCESS, or the error code of a function of the user.
 
 int set_attribute(Process& process, Holder object, const std::shared_ptr<const Keyval>& keyval,
                   void* value);
-/// True if there is one, its value then in `value`.
+/// Returns true and writes the value to `value` if there is one.
 bool get_attribute(Process& process, Holder object, int keyval, void*& value);
 int delete_attribute(Process& process, Holder object, int keyval);
-/// For a duplicate: `from` gives `to` what its copy functions say.
+/// Copies attributes to a duplicate: `to` gets what the copy functions of `from` give.
 int copy_attributes(Process& process, Holder from, Holder to);
-/// Deletes all, the latest first. Stops where a delete function fails.
+/// Deletes all, the latest first. Stops if a delete function fails.
 int delete_attributes(Process& process, Holder object);
 
 }  // namespace heddle::objects

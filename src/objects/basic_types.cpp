@@ -21,7 +21,7 @@ using platform::Float128;
 #define COMPLEX(name, type) BASIC(name, 2 * sizeof(type), alignof(type), 2 * sizeof(type), 2, same)
 #define BYTES(name, bytes) BASIC(name, bytes, bytes, bytes, 1, same)
 #define TWO(name, bytes) BASIC(name, 2 * bytes, bytes, 2 * bytes, 2, same)
-// Of two names for one type, the one that stands in the standard's tables: MPI_Type_get_name gives it.
+// If a type has two names, this is the one in the standard's tables: MPI_Type_get_name gives it.
 const BasicType basic_types[] = {
     C_TYPE(AINT, MPI_Aint),
     C_TYPE(COUNT, MPI_Count),
@@ -45,7 +45,7 @@ const BasicType basic_types[] = {
     BASIC(C_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), alignof(long double), 32, 2, long_double),
     BASIC(CXX_LONG_DOUBLE_COMPLEX, 2 * sizeof(long double), alignof(long double), 32, 2,
           long_double),
-    // Fortran's, in the sizes that its compilers give them unless told otherwise.
+    // Fortran's types, in the default sizes of its compilers.
     BYTES(LOGICAL, 4),
     BYTES(INTEGER, 4),
     BYTES(REAL, 4),
@@ -125,9 +125,9 @@ const PairType pair_types[] = {
 };
 #undef PAIR
 
-constexpr std::size_t handles = 1024;  ///< predefined ones are below
+constexpr std::size_t handles = 1024;  ///< a bound: handles of predefined types are below it
 
-/// Made once, never destroyed: types may be freed after main().
+/// The predefined types: made once, never destroyed, since types may be freed after main().
 class Predefined {
 public:
     Predefined() {
@@ -153,7 +153,8 @@ private:
         define_in_place(made);
         return made;
     }
-    /// As a structure of the two; its recipe says so to whoever walks it, its name to the user.
+    /// Makes a pair as a structure of the two. Its recipe says that it is a pair to code that walks
+    /// it, its name to the user.
     const Definition& pair(const PairType& type) {
         Recipe recipe;
         recipe.combiner = MPI_COMBINER_VALUE_INDEX;

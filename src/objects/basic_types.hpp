@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The predefined datatypes (MPI 5.0, 3.2.2 and 6.9.4): what their values are, in memory and in
+/// The predefined datatypes (MPI 5.0, 3.2.2 and 6.9.4): the format of their values in memory and in
 /// external32 (MPI 5.0, 14.5.2).
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace heddle::objects {
 
 struct Definition;
 
-/// How a value changes on its way to external32, besides the order of its bytes.
+/// The change of a value by the conversion to external32, besides the order of its bytes.
 enum class External : std::uint8_t {
-    same,         ///< not at all
-    integer,      ///< the least significant bytes; back with its sign
-    character,    ///< the least significant bytes; back with zeros
+    same,         ///< no change
+    integer,      ///< the least significant bytes; on the return the sign is extended
+    character,    ///< the least significant bytes; on the return zeros are added
     long_double,  ///< the IEEE format of 16 bytes
 };
 
@@ -27,7 +27,7 @@ struct BasicType {
     std::int64_t size;
     std::int64_t alignment;
     std::int64_t external_size;
-    std::int64_t values;  ///< 2: complex, or two of the same
+    std::int64_t values;  ///< 2 for complex types, and for two values of one type
     External external;
 };
 
@@ -39,9 +39,9 @@ struct PredefinedType {
 };
 std::span<const PredefinedType> predefined_types();
 
-/// The definition of one of them; nullptr: no such handle.
+/// Returns the definition of a predefined type, or nullptr if the handle names none.
 const Definition* predefined_definition(MPI_Datatype handle);
-/// The predefined pair of two types, or MPI_DATATYPE_NULL.
+/// Returns the predefined pair of two types, or MPI_DATATYPE_NULL.
 MPI_Datatype pair_of(MPI_Datatype value, MPI_Datatype index) noexcept;
 
 }  // namespace heddle::objects

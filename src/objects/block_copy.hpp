@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Copying blocks between memory and packed form. A direction is one of two types, so that the loops
-/// are written once; a copier is a block size that the compiler knows, or nearly.
+/// Copies blocks between memory and packed form. A direction is one of two types, so that the loops
+/// are written once. A copier is a block size that the compiler knows, or nearly.
 ///
-/// Places are integers: data of MPI_BOTTOM lie at no offset from any object.
+/// Places are integers, since data of MPI_BOTTOM lie at no offset from any object.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,14 +33,14 @@ struct FromPacked {
     }
 };
 
-/// Blocks of a size that the compiler knows.
+/// Copies blocks of a size that the compiler knows.
 template <std::size_t size>
 struct Exactly {
     [[gnu::always_inline]] void operator()(std::byte* to, const std::byte* from) const noexcept {
         std::memcpy(to, from, size);
     }
 };
-/// Blocks of `unit` to twice as many bytes: two copies that overlap.
+/// Copies blocks of `unit` to twice as many bytes, by two copies that overlap.
 template <std::size_t unit>
 struct UpToTwice {
     std::size_t rest;  ///< size - unit
@@ -56,7 +56,7 @@ struct Any {
     }
 };
 
-/// Calls `loop` with the copier for blocks of so many bytes.
+/// Calls `loop` with the copier for blocks of `bytes` bytes.
 template <class Loop>
 inline void with_copier(std::uint64_t bytes, Loop&& loop) noexcept {
     switch (bytes) {
@@ -79,19 +79,19 @@ inline void with_copier(std::uint64_t bytes, Loop&& loop) noexcept {
     return loop(UpToTwice<2>{bytes - 2});  // 3
 }
 
-/// One block; most are short.
+/// Copies one block. Most blocks are short.
 template <class Direction>
 inline void copy_block(std::byte* packed, Place place, std::uint64_t bytes) noexcept {
     if (bytes > 64) return Direction::move(Any{bytes}, packed, place);
     with_copier(bytes, [&](const auto& copy) { Direction::move(copy, packed, place); });
 }
 
-/// `count` blocks: `place_step` apart in memory and `packed_step` in packed form.
+/// Copies `count` blocks: `place_step` apart in memory and `packed_step` in packed form.
 template <class Direction, class Copy>
 [[gnu::noinline]] void copy_blocks_by(const Copy by, std::byte* packed, std::uint64_t packed_step,
                                       Place place, std::int64_t place_step,
                                       std::uint64_t count) noexcept {
-    // Four at a time: the loop's own instructions would cost as much as a short block.
+    // Four blocks per iteration: otherwise the loop itself would cost as much as a short block.
     for (; count >= 4; count -= 4) {
         Direction::move(by, packed, place);
         Direction::move(by, packed + packed_step, moved(place, 1, place_step));
@@ -115,13 +115,13 @@ inline void copy_blocks(std::byte* packed, std::uint64_t packed_step, Place plac
     });
 }
 
-/// `count` blocks at displacements from `place`.
+/// Copies `count` blocks at displacements from `place`.
 template <class Direction, class Copy>
 [[gnu::noinline]] void copy_blocks_at_by(const Copy by, std::byte* packed, Place place,
                                          const std::int64_t* displacements, std::uint64_t bytes,
                                          std::uint64_t count) noexcept {
     for (; count >= 2; count -= 2, displacements += 2, packed += 2 * bytes) {
-        // Both are read first: what is written might be displacements, as far as the compiler knows.
+        // Both are read before the copies: for the compiler the copies might change displacements.
         const std::int64_t first = displacements[0], second = displacements[1];
         Direction::move(by, packed, moved(place, first));
         Direction::move(by, packed + bytes, moved(place, second));

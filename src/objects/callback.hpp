@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Calling functions of the program: error handlers, operations, attribute functions and the like.
+/// Calls functions of the program: error handlers, operations, attribute functions and the like.
 ///
-/// Exceptions     one that leaves such a function passes through the MPI call to the program. The entry
-///                points turn our own exceptions into errors (api/entry.hpp); left_callback() tells
-///                them which are not ours. On the way only destructors run: nobody else catches.
+/// Exceptions     an exception that leaves the function passes through the MPI call to the program.
+///                The entry points turn our own exceptions into errors (api/entry.hpp).
+///                left_callback() tells them which exceptions are not ours. In between only
+///                destructors run: no other code catches it.
 /// Locks          none of the library's is held meanwhile, except the section that is a whole call
-///                (recipe global), which is left on the way.
-/// Races          it is the program's code to a race detector (objects/user_code.hpp).
+///                (recipe global). The exception leaves that section, too.
+/// Races          to a race detector the function is code of the program (objects/user_code.hpp).
 
 #include <type_traits>
 #include <utility>
@@ -16,11 +17,11 @@
 
 namespace heddle::objects {
 
-/// Whether the exception that the calling thread has in flight comes from a function of the program.
-/// Whoever reads `true` clears it, and lets the exception go on.
+/// Returns whether the calling thread's exception in flight comes from a function of the program.
+/// The code that reads `true` clears it, and lets the exception go on.
 bool& left_callback() noexcept;
 
-/// function(arguments...), for a function of the program.
+/// Calls function(arguments...), a function of the program.
 template <class Function, class... Arguments>
 decltype(auto) call_program(Function&& function, Arguments&&... arguments) {
     const UserCode user_code;

@@ -25,7 +25,7 @@ constexpr Hint hints[] = {
     {"mpi_assert_allow_overtaking", &Hints::allow_overtaking},
 };
 
-/// Guards who the peers of a communicator are against those who only hold a request that names it.
+/// Guards the peers of a communicator against threads that only hold a request that names it.
 sync::Mutex naming;
 
 transport::ProcessName name_of_first(const Process& process, const Group& group) {
@@ -104,12 +104,13 @@ Communicator* communicator_of_context(Process& process, std::uint32_t context) n
     return nullptr;
 }
 
-/// The rank in MPI_COMM_WORLD; -1: it is of another job.
+/// Returns the rank in MPI_COMM_WORLD, or -1 if the process is of another job.
 std::int32_t world_rank(const Process& process, std::int32_t number) noexcept {
     return number >= 0 && number < process.numbers.size() ? process.numbers.rank_of(number) : -1;
 }
 
-/// Communicators of processes that do not fit into the set have no members there.
+/// Writes the members into the event's set. If one does not fit into the set, the communicator gets
+/// no members there.
 void tell_members(const Process& process, const Communicator& communicator,
                   node::AwaitedEvent& event) noexcept {
     for (std::int32_t i = 0; i < communicator.peers; ++i) {
@@ -128,7 +129,7 @@ void tell_communicator(Process& process, std::uint32_t context, node::AwaitedEve
                        std::int32_t number) noexcept {
     event.context = context;
     event.world_peer = world_rank(process, number);
-    const std::lock_guard guard(naming);  // from now on the communicator and its groups stay
+    const std::lock_guard guard(naming);  // until its end the communicator and its groups stay
     const Communicator* found = communicator_of_context(process, context);
     if (found == nullptr) return;
     event.size = found->peers;

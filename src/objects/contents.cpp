@@ -4,7 +4,7 @@
 namespace heddle::objects {
 namespace {
 
-/// How many of a recipe's numbers the small form takes as int; the others are addresses.
+/// Returns how many of a recipe's numbers the small form takes as int. The others are addresses.
 std::size_t small_integers(const Recipe& recipe) noexcept {
     switch (recipe.combiner) {
         case MPI_COMBINER_RESIZED: return 0;
@@ -16,7 +16,8 @@ std::size_t small_integers(const Recipe& recipe) noexcept {
     }
 }
 
-/// Where the numbers go among the integers that both forms have: behind the number of dimensions.
+/// Returns the index of the numbers among the integers that both forms have: behind the number of
+/// dimensions.
 std::size_t place_of_numbers(int combiner) noexcept {
     switch (combiner) {
         case MPI_COMBINER_SUBARRAY: return 1;
@@ -43,7 +44,7 @@ Contents contents_of(const Definition& definition) {
     std::vector<int> narrow;
     narrow.reserve(small_integers(recipe));
     for (auto number = recipe.numbers.begin(); number != middle; ++number)
-        narrow.push_back(static_cast<int>(*number));  // it came as one
+        narrow.push_back(static_cast<int>(*number));  // it was given as an int
     const auto place = static_cast<std::ptrdiff_t>(place_of_numbers(recipe.combiner));
     contents.integers.insert(contents.integers.begin() + place, narrow.begin(), narrow.end());
     contents.addresses.assign(middle, recipe.numbers.end());

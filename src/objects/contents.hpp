@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How a type was made, in the order in which MPI_Type_get_contents tells it (MPI 5.0, 5.1.13).
+/// The description of how a type was made, in the order of MPI_Type_get_contents (MPI 5.0, 5.1.13).
 
 #include <cstdint>
 #include <vector>
@@ -13,11 +13,11 @@ struct Contents {
     int combiner = MPI_COMBINER_NAMED;
     std::vector<int> integers;
     std::vector<std::int64_t> addresses;
-    std::vector<std::int64_t> counts;  ///< of a type that a large-count function made
+    std::vector<std::int64_t> counts;  ///< only if a large-count function made the type
     std::vector<const Definition*> types;
 };
 
-/// Of a predefined type with a name there is nothing to tell.
+/// Returns the contents of a type, which are empty for a predefined type with a name.
 Contents contents_of(const Definition& definition);
 
 }  // namespace heddle::objects

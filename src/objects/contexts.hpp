@@ -2,22 +2,23 @@
 #pragma once
 /// Context ids for new communicators.
 ///
-/// Two communicators that a process takes part in must never have the same context id, also while
-/// several threads of it make communicators at once, from different parents with different, overlapping
-/// groups (P3). Taking turns by lock or mask, as MPICH does, needs an order among the parents, or
-/// deadlocks. Here nothing is negotiated: the ids are divided among the processes beforehand, process
-/// r of n owning the r-th of n equal ranges. One of the processes that a new communicator will have
-/// takes one of its own and tells the others.
+/// Two communicators that a process takes part in must never have the same context id. This also
+/// holds while several of its threads make communicators at once, from different parents with
+/// different, overlapping groups (P3). Taking turns by lock or mask, as MPICH does, needs an order
+/// among the parents, or deadlocks. Here nothing is negotiated. The ids are divided among the
+/// processes beforehand: process r of n owns the r-th of n equal ranges. One of the processes that
+/// a new communicator will have takes one of its own ids and tells the others.
 ///
 /// Unique         an id has at most one taker, under its owner's lock, until it has come back.
-/// Coming back    give_back() is for ids that no message can carry any more: those that no communicator
-///                ever got, and those of which comm/recycling.hpp has made sure.
-/// No deadlock    the lock is held while a number is counted up. All that is waited for is a message
-///                from the taker, which waits for nobody before it sends it.
-/// Exhaustion     each of n processes can have about 2^27 / n ids in use; then take() answers 0.
-/// Between jobs   ranges of different jobs overlap. Communicators with processes of several have ids of a range that nobody
-///                owns: one process proposes an id at random, and it is taken when none of the others has it in use
-///                (comm/agreement.hpp). It comes back when all members have disconnected; after MPI_Comm_free it does not.
+/// Coming back    give_back() is for ids that no message can carry any more: those that no
+///                communicator ever got, and those that comm/recycling.hpp has checked.
+/// No deadlock    the lock is held while a number is counted up. The only wait is for a message
+///                from the taker, which waits for no process before it sends the message.
+/// Exhaustion     each of n processes can have about 2^27 / n ids in use. Then take() returns 0.
+/// Between jobs   ranges of different jobs overlap. Communicators with processes of several jobs
+///                have ids of a range without an owner. One process proposes a random id, and it is
+///                taken when none of the others has it in use (comm/agreement.hpp). It comes back
+///                when all members have disconnected; after MPI_Comm_free it does not.
 
 #include <array>
 #include <cstdint>
@@ -32,23 +33,24 @@
 namespace heddle::objects {
 
 /// Context ids come in pairs: an even one for point-to-point, the odd one after it for collectives.
-inline constexpr std::uint32_t library_context = 0;    ///< of the library itself (MPI_Finalize)
-inline constexpr std::uint32_t recycling_context = 1;  ///< likewise (comm/recycling.hpp)
+inline constexpr std::uint32_t library_context = 0;  ///< of the library itself (MPI_Finalize)
+/// The context of the library itself (comm/recycling.hpp).
+inline constexpr std::uint32_t recycling_context = 1;
 inline constexpr std::uint32_t world_context = 2;
 inline constexpr std::uint32_t self_context = 4;
 inline constexpr std::uint32_t first_free_context = 6;
 inline constexpr std::uint32_t most_context = 0x0ffffffe;
-/// With this bit: of communicators with processes of several jobs.
+/// The bit of communicators with processes of several jobs.
 inline constexpr std::uint32_t context_between_jobs = 0x10000000;
-/// With this bit: of partitioned communication (partitioned/partitioned.hpp).
+/// The bit of partitioned communication (partitioned/partitioned.hpp).
 inline constexpr std::uint32_t partitioned_context = 0x20000000;
-/// With this bit: of the local groups of an intercommunicator, which have no process in common.
+/// The bit of the local groups of an intercommunicator, which have no process in common.
 inline constexpr std::uint32_t local_group_context = 0x40000000;
 
-/// With this bit: before there is any communicator (comm/by_tag.hpp).
+/// The bit of messages from before there is any communicator (comm/by_tag.hpp).
 inline constexpr std::uint32_t tagged_context = 0x80000000;
 
-/// All contexts in which there may be messages of a communicator whose id is `context`.
+/// Returns all contexts in which there may be messages of a communicator whose id is `context`.
 constexpr std::array<std::uint32_t, 6> contexts_of(std::uint32_t context) noexcept {
     const std::uint32_t local = context | local_group_context;
     const std::uint32_t partitioned = context | partitioned_context;
@@ -62,7 +64,7 @@ public:
           next_(first_free_context + 2 * range_ * static_cast<std::uint32_t>(rank)),
           end_(next_ + 2 * range_) {}
 
-    /// An even id that no communicator has, and no message; 0 if there is none left.
+    /// Returns an even id that no communicator and no message has, or 0 if none is left.
     std::uint32_t take() {
         std::lock_guard guard(lock_);
         if (!spare_.empty()) {
@@ -75,16 +77,16 @@ public:
         next_ += 2;
         return context;
     }
-    /// The process whose id it is.
+    /// Returns the process that owns the id.
     std::int32_t owner_of(std::uint32_t context) const noexcept {
         return static_cast<std::int32_t>((context - first_free_context) / 2 / range_);
     }
-    /// How many different ids there have been so far.
+    /// Returns how many different ids have been taken so far.
     std::uint32_t used() {
         std::lock_guard guard(lock_);
         return range_ - (end_ - next_) / 2;
     }
-    /// For tests of what happens then: there is none left.
+    /// Takes all ids, for tests of exhaustion.
     void use_up() {
         std::lock_guard guard(lock_);
         next_ = end_;
@@ -104,18 +106,18 @@ private:
     std::vector<std::uint32_t> spare_;
 };
 
-/// Ids between jobs, as far as this process has any in use.
+/// The ids between jobs that this process has in use.
 ///
 /// Thread safety  any thread.
 class ContextsBetweenJobs {
 public:
-    /// Even, and with high probability not in use anywhere.
+    /// Returns an even id that, with high probability, no process has in use.
     static std::uint32_t propose() noexcept {
         std::uint32_t random = 0;
         platform::random_bytes(&random, sizeof random);
         return context_between_jobs | (random & (context_between_jobs - 2));
     }
-    /// False: it is in use here. Throws std::bad_alloc.
+    /// Returns false if this process has it in use. Throws std::bad_alloc.
     bool reserve(std::uint32_t context) {
         const std::lock_guard guard(lock_);
         return in_use_.insert(context).second;
@@ -130,21 +132,22 @@ private:
     std::unordered_set<std::uint32_t> in_use_;
 };
 
-/// Ids whose communicator is gone in this process, until somebody tells their owners (comm/recycling.hpp).
+/// Ids whose communicator is gone in this process, until their owners are told
+/// (comm/recycling.hpp).
 ///
 /// Thread safety  any thread, also with locks held: a leaf lock.
 class FreedContexts {
 public:
     struct Entry {
         std::uint32_t context;
-        std::int32_t members;  ///< processes that had the communicator
+        std::int32_t members;  ///< number of processes that had the communicator
     };
     void add(std::uint32_t context, std::int32_t members) noexcept {
         std::lock_guard guard(lock_);
         try {
             entries_.push_back({context, members});
         } catch (const std::bad_alloc&) {
-            // Nobody hears of it: the id is not used again.
+            // The owner is not told: the id is not used again.
         }
     }
     std::vector<Entry> take() noexcept {

@@ -57,7 +57,7 @@ TEST(Contexts, name_their_owners) {
 }
 
 TEST(Contexts, end_with_zero_and_come_back_only_if_unused) {
-    constexpr int many = 1 << 26;  // so many processes that each has two or three
+    constexpr int many = 1 << 26;  // enough that each process has two or three ids
     Contexts contexts(7, many);
     std::set<std::uint32_t> taken;
     for (std::uint32_t context = contexts.take(); context != 0; context = contexts.take()) {

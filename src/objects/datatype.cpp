@@ -12,8 +12,8 @@ namespace {
 /// Two ways to measure a type: bytes of data, and basic elements.
 using Measure = std::int64_t Definition::*;
 
-/// Goes down to where `amount` of one measure of the elements ends, and answers what that is in the
-/// other. What is left of the amount within a basic element stays in it.
+/// Goes down to where `amount` of one measure of the elements ends, and returns the other measure
+/// up to there. If the amount ends within a basic element, `amount` keeps the rest.
 std::int64_t convert(const Definition* type, std::int64_t& amount, Measure from,
                      Measure to) noexcept {
     std::int64_t result = 0;
@@ -22,7 +22,7 @@ std::int64_t convert(const Definition* type, std::int64_t& amount, Measure from,
         result += whole * type->*to;
         amount -= whole * type->*from;
         if (type->parts() == 0) break;
-        // Within one element now: pass whole parts by.
+        // `amount` ends within one element now: skip whole parts.
         const Definition* inner = nullptr;
         for (std::int64_t i = 0; amount > 0 && inner == nullptr; ++i) {
             const Part part = type->part(i);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A datatype (MPI 5.0, 5): a handle and a name for a definition, which says what it is.
+/// A datatype (MPI 5.0, 5): a handle and a name for a definition, which holds everything else.
 ///
-/// Whoever moves data asks `contiguous` first: true, and count * size bytes from the buffer's start
-/// are the message. Otherwise pack() and unpack() move them (objects/layout.hpp).
+/// Code that moves data asks `contiguous` first. If it is true, the message is the count * size
+/// bytes from the buffer's start. Otherwise pack() and unpack() move the data (objects/layout.hpp).
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ namespace heddle::objects {
 
 class Process;
 
-/// Bounds and sizes are the definition's, at hand.
+/// Bounds and sizes are copies of the definition's.
 struct Datatype : core::Object, Geometry {
     Datatype* next = nullptr;
     MPI_Datatype handle = MPI_DATATYPE_NULL;
@@ -26,18 +26,20 @@ struct Datatype : core::Object, Geometry {
     bool permanent = false;  ///< the user cannot free it
 };
 
-/// A new handle for a definition; not committed. Throws std::bad_alloc.
+/// Makes a new handle for a definition, which is not committed. Throws std::bad_alloc.
 Datatype& make_datatype(Process& process, DefinitionPointer definition);
-/// Drops a reference; the last one destroys.
+/// Drops a reference. The last one destroys the datatype.
 void drop(Process& process, Datatype& type) noexcept;
-/// The handle names nothing any more; who still uses the type keeps it.
+/// Makes the handle invalid. Holders of references keep the type.
 void close_handle(Process& process, Datatype& type) noexcept;
 
-/// Whole elements in a message of so many bytes; MPI_UNDEFINED if there is a rest.
+/// Returns the number of whole elements in a message of `bytes` bytes, or MPI_UNDEFINED if there is
+/// a rest.
 std::int64_t count_in(std::uint64_t bytes, const Datatype& type) noexcept;
-/// Basic elements likewise.
+/// Returns the number of basic elements likewise.
 std::int64_t elements_in(std::uint64_t bytes, const Datatype& type) noexcept;
-/// Bytes of so many basic elements; negative: they do not fit into 63 bits, or the type has none.
+/// Returns the bytes of `elements` basic elements. The result is negative if they do not fit into
+/// 63 bits, or the type has none.
 std::int64_t bytes_of_elements(std::int64_t elements, const Datatype& type) noexcept;
 
 }  // namespace heddle::objects

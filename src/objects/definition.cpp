@@ -18,19 +18,19 @@ bool fits(Wide value) noexcept {
         value <= std::numeric_limits<std::int64_t>::max();
 }
 
-/// Displacements of parts that exist were found to fit when the type was made.
+/// Multiplies. Displacements of parts that exist were found to fit when the type was made.
 std::int64_t times(std::int64_t a, std::int64_t b) noexcept {
     std::int64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
 
-/// Whether a combiner's displacements are in extents of the old type.
+/// Returns whether a combiner's displacements are in extents of the old type.
 bool in_extents(int combiner) noexcept {
     return combiner == MPI_COMBINER_VECTOR || combiner == MPI_COMBINER_INDEXED ||
         combiner == MPI_COMBINER_INDEXED_BLOCK;
 }
 
-/// From the lowest to the highest of what has been added.
+/// The range from the lowest to the highest of the numbers that have been added.
 struct Range {
     bool any = false;
     Wide low = 0, high = 0;
@@ -43,13 +43,15 @@ struct Range {
     Wide length() const noexcept { return high - low; }
 };
 
-/// Whether a type is padded to its alignment at the end: a structure, as the compiler lays it out. Other
-/// types have the bounds of what they are made of. (The standard pads all, by as much as a compiler would.)
+/// Returns whether a type is padded at the end to its alignment. A structure is, as the compiler
+/// lays it out. Other types have the bounds of their parts. (The standard pads all, by as much as a
+/// compiler would.)
 bool is_padded(int combiner) noexcept {
     return combiner == MPI_COMBINER_STRUCT || combiner == MPI_COMBINER_VALUE_INDEX;
 }
 
-/// The bounds of a type map to which parts are added one by one, in as many bits as it takes.
+/// The bounds of a type map to which parts are added one by one. Its integers are wide enough for
+/// all sums.
 class Bounds {
 public:
     void add(Wide displacement, Wide length, const Definition& type) noexcept {
@@ -69,7 +71,7 @@ public:
         too_large_ = too_large_ || !fits(size_);
     }
 
-    /// False if something does not fit.
+    /// Returns false if something does not fit.
     bool write(Definition& made) const noexcept {
         const Wide unit = is_padded(made.recipe.combiner) ? alignment_ : 1;
         const Wide padded = (bounds_.length() + unit - 1) / unit * unit;
@@ -97,7 +99,7 @@ private:
     std::int64_t alignment_ = 1;
 };
 
-/// count times length elements, stride bytes apart: MPI_Type_contiguous, vector and hvector.
+/// A loop: count times length elements, stride bytes apart (MPI_Type_contiguous, vector, hvector).
 struct Loop {
     std::int64_t count, length;
     Wide stride;
@@ -152,7 +154,7 @@ bool define_list(Definition& made) {
     return true;
 }
 
-/// Everything that is told of another type.
+/// Copies the geometry and everything else that is derived, except the recipe.
 void copy(Definition& made, const Definition& old) noexcept {
     static_cast<Geometry&>(made) = old;
     made.bounded = old.bounded;
@@ -287,14 +289,14 @@ Part Definition::part(std::int64_t i) const noexcept {
 
 void hold(const Definition* definition) noexcept {
     if (definition == nullptr || definition->predefined) return;
-    definition->references.fetch_add(1, relaxed);  // the caller has one: nothing to order
+    definition->references.fetch_add(1, relaxed);  // the caller has a reference: nothing to order
 }
 
 void let_go(const Definition* definition) noexcept {
     const Definition* unused = nullptr;
     const auto drop = [&unused](const Definition* one) {
         if (one == nullptr || one->predefined) return;
-        // Release for what this holder did with it, acquire for what the others did.
+        // Release for this holder's accesses, acquire for those of the others.
         if (one->references.fetch_sub(1, acq_rel) != 1) return;
         one->next_unused = unused;
         unused = one;

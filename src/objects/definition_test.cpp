@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What is told of datatypes and made of their type maps, besides moving their data.
+/// Tests of what is known about datatypes and made of their type maps, besides moving their data.
 
 #include "objects/definition.hpp"
 
@@ -58,7 +58,7 @@ TEST(External32, has_the_data_in_order_and_comes_back) {
         for (int i = 0; i < 40; ++i) {
             const Sample sample = maker.make();
             const std::int64_t count = maker.number(1, 3);
-            // Zeros, and small numbers in the lowest bytes: nothing is lost in narrower formats.
+            // Zeros, and small numbers in the lowest bytes: narrower formats lose nothing.
             Memory memory(sample.map, count), back(sample.map, count);
             std::vector<std::byte> expected;
             std::vector<bool> taken(memory.bytes.size());
@@ -127,7 +127,7 @@ TEST(External32, keeps_signs_and_long_doubles) {
     round_trip(MPI_LONG_DOUBLE, -2.5L, {0xc0, 0x00, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
-/// What the contents say makes the same type again.
+/// Makes the type again from its contents.
 DefinitionPointer made_again(const Definition& type) {
     const Contents contents = contents_of(type);
     Recipe recipe;
@@ -154,7 +154,7 @@ TEST(Contents, make_the_same_type_again) {
     }
 }
 
-/// The bytes of an array, in the order in which its elements are packed.
+/// The places of an array's bytes, in the order in which its elements are packed.
 struct Places {
     std::vector<std::int64_t> at;
     void operator()(const BasicType&, Place place, std::int64_t length) {
@@ -163,7 +163,7 @@ struct Places {
     }
 };
 
-/// Whether a process has an index of a dimension.
+/// Returns whether a process has an index of a dimension.
 bool has(std::int64_t index, std::int64_t size, int distribution, int argument, int processes,
          int coordinate) {
     if (distribution == MPI_DISTRIBUTE_NONE) return true;
@@ -219,7 +219,7 @@ TEST(ArrayTypes, are_the_indices_that_a_process_has) {
             recipe.integers.push_back(order);
             type = define_distributed_array(std::move(recipe));
         }
-        // All elements in the order of memory, those kept that the process has.
+        // Go through all elements in the order of memory, and keep those that the process has.
         std::int64_t all = 1;
         for (const std::int64_t one : sizes) all *= one;
         std::vector<std::int64_t> expected;

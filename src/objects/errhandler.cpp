@@ -12,7 +12,7 @@ Errhandler& make_errhandler(Process& process, Errhandler::Action action, Errhand
                             Errhandler::Function function) {
     Errhandler* handler = Process::make(process.errhandlers, core::Kind::errhandler);
     if (handler == nullptr) throw std::bad_alloc();
-    handler->handles.store(1, relaxed);  // its reference is that of a handle
+    handler->handles.store(1, relaxed);  // its reference is the handle's
     handler->action = action;
     handler->what = what;
     handler->function = function;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What happens when a call fails (MPI 5.0, 9.3).
+/// An error handler: what happens when a call fails (MPI 5.0, 9.3).
 
 #include <cstdint>
 
@@ -14,29 +14,30 @@ class Process;
 struct Errhandler : core::Handed {
     enum class Action : std::uint8_t { fatal, abort, give_back, call };
 
-    /// What the function of the user takes. The predefined handlers are for everything.
+    /// The object that the function of the user takes. The predefined handlers are for everything.
     enum class For : std::uint8_t { everything, communicator, session, window, file };
     using Function = void (*)();
 
     Errhandler* next = nullptr;
     Action action = Action::fatal;
     For what = For::everything;
-    Function function = nullptr;  ///< for Action::call; of the type that `what` says
+    Function function = nullptr;  ///< for Action::call; cast from the type that belongs to `what`
 
     bool ends_job() const noexcept { return action == Action::fatal || action == Action::abort; }
     bool is_for(For object) const noexcept { return what == For::everything || what == object; }
 };
 
-/// With one reference. Throws std::bad_alloc.
+/// Makes a handler with one reference. Throws std::bad_alloc.
 Errhandler& make_errhandler(Process& process, Errhandler::Action action,
                             Errhandler::For what = Errhandler::For::everything,
                             Errhandler::Function function = nullptr);
-/// Drops a reference; the last one destroys.
+/// Drops a reference. The last one destroys the handler.
 void drop(Process& process, Errhandler& handler) noexcept;
-/// Puts another one in the place of the one in force; and gives the user a handle, counted, to that.
+/// Puts `handler` in the place of the one in force.
 void set_errhandler(Process& process, Errhandler*& in_force, Errhandler& handler) noexcept;
+/// Returns a handle of the one in force to the user, counted.
 MPI_Errhandler get_errhandler(Process& process, Errhandler* const& in_force) noexcept;
-/// The constant, for predefined ones.
+/// Returns the handle, which is a constant for predefined handlers.
 MPI_Errhandler handle_of(Process& process, Errhandler& handler) noexcept;
 
 }  // namespace heddle::objects

@@ -19,8 +19,8 @@ struct Code {
 
 struct Registry {
     std::mutex lock;
-    std::map<int, Code> codes;        ///< a class is a code of itself
-    std::deque<std::string> strings;  ///< all that ever were: somebody may be reading one
+    std::map<int, Code> codes;        ///< a class is also a code of itself
+    std::deque<std::string> strings;  ///< all that ever were: a thread may be reading one
     int last_used = MPI_ERR_LASTCODE;
 
     int add(int error_class) {
@@ -30,7 +30,7 @@ struct Registry {
     }
 };
 
-/// Never destroyed: it is read until the program ends.
+/// Returns the registry, which is never destroyed: the program reads it until its end.
 Registry& registry() noexcept {
     static Registry& all = *new Registry;
     return all;

@@ -115,7 +115,8 @@ const ClassEntry* entry_of(int error_class) noexcept {
     return nullptr;
 }
 
-/// MPI_SEND for mpi_send_, for mpi_send_f08ts_ and for mpi_send_c_f08ts_; two routines have their _c in Fortran, too.
+/// Returns MPI_SEND for mpi_send_, for mpi_send_f08ts_ and for mpi_send_c_f08ts_. Two routines have
+/// their _c in Fortran, too.
 std::string fortran_name(std::string symbol) {
     for (char& letter : symbol)
         letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
@@ -131,7 +132,8 @@ std::string fortran_name(std::string symbol) {
     return symbol;
 }
 
-/// What the program has called. The bindings of Fortran may have made another call for it.
+/// Returns the name of the routine that the program has called. The Fortran bindings may have made
+/// another call for it.
 std::string routine(const char* call) {
     const std::string symbol = platform::entry_of("libmpifort_abi");
     return symbol.empty() ? call : fortran_name(symbol) + " (Fortran)";
@@ -163,7 +165,7 @@ std::string name_of(const Communicator& communicator) {
 }
 
 void end_job(Process& process, int code, const std::string& reason) noexcept {
-    const platform::ProgramCode end_of_program;  // its exit handlers are its own
+    const platform::ProgramCode end_of_program;  // exit handlers are code of the program
     node::Page& page = process.node.page(static_cast<std::size_t>(process.number()));
     page.abort_code.store(code, relaxed);
     std::snprintf(page.abort_reason, sizeof page.abort_reason, "%s", reason.c_str());
@@ -206,7 +208,8 @@ int call_errhandler(Process& process, Errhandler& handler, void* object, int cod
 
 namespace {
 
-/// The handler in force, which stays there while it is called, and is let go whatever it throws.
+/// A reference to the handler in force. The handler exists while it is called, and is let go even
+/// if it throws.
 class Held {
 public:
     Held(Process& process, Errhandler*& in_force) : process_(process) {
@@ -224,7 +227,7 @@ private:
     Errhandler* handler_;
 };
 
-/// The handler in force, which another thread may replace meanwhile.
+/// Returns the handler in force, which another thread may replace meanwhile.
 Errhandler*& handler_in_force(Process& process, const ErrorScope& scope) noexcept {
     return scope.in_force != nullptr ? *scope.in_force : raised_without_object(process).errhandler;
 }
@@ -233,14 +236,14 @@ void* handle_of(Process& process, const ErrorScope& scope) noexcept {
     return scope.in_force != nullptr ? scope.handle : raised_without_object(process).handle;
 }
 
-/// " on MPI_COMM_WORLD".
+/// Returns a text such as " on MPI_COMM_WORLD".
 std::string where(Process& process, const ErrorScope& scope) {
     if (scope.name == nullptr) return {};
     std::lock_guard guard(process.set_up);  // for the name
     return " on " + scope.name(scope.object);
 }
 
-/// For MPI_Error_string.
+/// Keeps the text for MPI_Error_string.
 void keep(core::Thread& thread, int error_class, const std::string& where,
           std::string_view detail) {
     thread.last_failure.error_class = MPI_SUCCESS;
@@ -248,7 +251,7 @@ void keep(core::Thread& thread, int error_class, const std::string& where,
     thread.last_failure.error_class = error_class;
 }
 
-/// Also where memory for the words has run out.
+/// Raises the error, even if memory for the text has run out.
 int raise(core::Thread& thread, const ErrorScope& scope, int error_class, std::string_view detail) {
     Process& process = *thread.process;
     const Held handler(process, handler_in_force(process, scope));
@@ -259,7 +262,7 @@ int raise(core::Thread& thread, const ErrorScope& scope, int error_class, std::s
         if ((*handler).action == Errhandler::Action::give_back) return error_class;
         text = sentence(thread.call, place, error_class, detail);
     } catch (const std::bad_alloc&) {
-        text = "out of memory";  // needs none
+        text = "out of memory";  // needs no memory
     }
     return call_errhandler(process, *handler, handle_of(process, scope), error_class, text);
 }

@@ -31,7 +31,7 @@ T reversed(T value) noexcept {
             reversed(static_cast<std::uint64_t>(value >> 64));
 }
 
-/// Values of one size, whichever way they go.
+/// Reverses the bytes of values of one size, in either direction.
 template <class T>
 void reverse(std::byte* to, const std::byte* from, std::int64_t values) noexcept {
     for (std::int64_t i = 0; i < values; ++i, to += sizeof(T), from += sizeof(T)) {
@@ -52,7 +52,7 @@ void reverse(std::byte* to, const std::byte* from, std::int64_t values,
     }
 }
 
-/// One integer from `size` bytes to the `less` least significant ones.
+/// Copies one integer from `size` bytes to the `less` least significant ones.
 void narrow(std::byte* to, const std::byte* from, std::int64_t less) noexcept {
     for (std::int64_t i = 0; i < less; ++i) to[i] = from[less - 1 - i];
 }
@@ -63,7 +63,7 @@ void widen(std::byte* to, const std::byte* from, std::int64_t less, std::int64_t
     std::fill(to + less, to + size, negative ? std::byte{0xff} : std::byte{0});
 }
 
-/// Of a long double's bytes those that hold the value; the others stay as they are.
+/// The bytes of a long double that hold the value. The others stay as they are.
 constexpr std::size_t long_double_bytes =
     std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
 

@@ -10,7 +10,7 @@
 
 namespace heddle::objects {
 
-/// Moves count * external_size bytes. They throw std::bad_alloc.
+/// Moves count * external_size bytes. Both throw std::bad_alloc.
 void pack_external(const Definition& type, const std::byte* elements, std::int64_t count,
                    std::byte* packed);
 void unpack_external(const Definition& type, std::byte* elements, std::int64_t count,

@@ -26,7 +26,7 @@ private:
     std::unordered_map<std::int32_t, std::int32_t> ranks_;
 };
 
-/// Those of `first` that are, or are not, in `second`.
+/// Returns the members of `first` that are, or are not, in `second`.
 Members filtered(const Members& first, const Members& second, bool in_second) {
     const Ranks other(second);
     Members result;

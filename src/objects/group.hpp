@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// An ordered set of processes (MPI 5.0, 7.2). Immutable once made, so that communicators and handles
-/// share one, counted.
+/// An ordered set of processes (MPI 5.0, 7.2). It never changes once it is made, so that
+/// communicators and handles share one, counted.
 
 #include <cstdint>
 #include <span>
@@ -19,31 +19,32 @@ struct Group : core::Handed {
     Group* next = nullptr;
     std::vector<std::int32_t> processes;  ///< rank in the group -> number of the process
     std::int32_t rank = 0;       ///< of the calling process; MPI_UNDEFINED if it is outside
-    Session* session = nullptr;  ///< that it comes from, counted; nullptr: none
+    Session* session = nullptr;  ///< the session it comes from, counted, or nullptr
 
     std::int32_t size() const noexcept { return static_cast<std::int32_t>(processes.size()); }
 };
 
-/// A group of these processes (launch/numbering.hpp), with one reference. Throws std::bad_alloc.
+/// Makes a group of these processes (launch/numbering.hpp), with one reference. Throws
+/// std::bad_alloc.
 Group& make_group(Process& process, std::vector<std::int32_t> processes,
                   Session* session = nullptr);
-/// Drops a reference; the last one destroys.
+/// Drops a reference. The last one destroys the group.
 void drop(Process& process, Group& group) noexcept;
-/// The handle that the user gets for a group that is made for it: MPI_GROUP_EMPTY for an empty one.
+/// Returns the user's handle of a new group: MPI_GROUP_EMPTY for an empty one.
 MPI_Group handle_of(Process& process, Group& group) noexcept;
 
 // The algebra of groups, on numbers of processes (MPI 5.0, 7.3.2).
 
 using Members = std::vector<std::int32_t>;
 
-/// Rank in `group` of each of `processes`; MPI_UNDEFINED for those outside.
+/// Returns the rank in `group` of each of `processes`, and MPI_UNDEFINED for those outside.
 Members ranks_of(std::span<const std::int32_t> processes, const Members& group);
 Members united(const Members& first, const Members& second);
 Members intersected(const Members& first, const Members& second);
 Members without(const Members& first, const Members& second);
-/// MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
+/// Returns MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 int compared(const Members& first, const Members& second);
-/// Of two such relations the one that says less.
+/// Returns the weaker of two results of compared().
 int weaker(int first, int second) noexcept;
 
 }  // namespace heddle::objects

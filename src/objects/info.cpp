@@ -10,7 +10,7 @@
 namespace heddle::objects {
 namespace {
 
-/// The program's own arguments, wherever main() keeps them.
+/// Returns the program's own arguments, independently of where main() keeps them.
 std::vector<std::string> arguments_of_program() {
     std::vector<std::string> arguments;
     std::ifstream file("/proc/self/cmdline", std::ios::binary);

@@ -2,8 +2,8 @@
 #pragma once
 /// Key and value pairs (MPI 5.0, 10), in the order in which the keys were first set.
 ///
-/// Programs may make info objects before MPI_Init and use them after MPI_Finalize, so they belong to
-/// the program and not to a Process.
+/// Programs may make info objects before MPI_Init and use them after MPI_Finalize. So these belong
+/// to the program and not to a Process.
 ///
 /// Thread safety  entries are read and changed with info_lock() held. It is a leaf.
 
@@ -36,14 +36,14 @@ struct Info : core::Object {
 core::Arena<Info>& infos() noexcept;
 std::mutex& info_lock() noexcept;
 
-/// The object behind a handle; MPI_INFO_ENV has one, too. nullptr: none.
+/// Returns the object behind a handle, also behind MPI_INFO_ENV, or nullptr if there is none.
 Info* find_info(MPI_Info handle) noexcept;
-/// An empty object. Throws std::bad_alloc.
+/// Makes an empty object. Throws std::bad_alloc.
 Info& make_info();
 void free_info(Info& info) noexcept;
 inline MPI_Info handle_of(Info& info) noexcept { return reinterpret_cast<MPI_Info>(&info); }
 
-/// What MPI_INFO_ENV says: how the program was started. For an argument list: of that.
+/// Fills `info` as MPI_INFO_ENV: how a program with these arguments was started.
 void describe_environment(Info& info, const std::vector<std::string>& arguments);
 
 }  // namespace heddle::objects

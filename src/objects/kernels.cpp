@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Predefined operations on predefined types (MPI 5.0, 6.9.2): two tables. `kinds` says what each
-/// type is to the standard (which operations it takes) and how its values are represented (which
-/// kernel does it); `kernels` has a kernel for each operation and representation that go together.
+/// The predefined operations on predefined types (MPI 5.0, 6.9.2), in two tables. `kinds` has two
+/// entries for each type: its category in the standard (which operations it takes), and the
+/// representation of its values (which kernel does it). `kernels` has a kernel for each operation
+/// and representation that go together.
 
 #include <array>
 #include <cstring>
@@ -52,8 +53,8 @@ __extension__ typedef unsigned __int128 Unsigned128;
 using platform::Float128;
 using platform::Float16;
 
-/// std::complex is not used: it is not a plain struct to the compiler, and its product looks for
-/// infinities, one element at a time.
+/// A complex number. std::complex is not used: to the compiler it is not a plain struct, and its
+/// product looks for infinities, one element at a time.
 template <class T>
 struct Complex {
     T re, im;
@@ -76,8 +77,8 @@ template <class T>
 inline constexpr bool is_integer =
     std::is_integral_v<T> || std::is_same_v<T, Int128> || std::is_same_v<T, Unsigned128>;
 
-/// What integers are added and multiplied in: unsigned, since overflow wraps around, and at least
-/// as wide as int, which narrower ones would be promoted to.
+/// The type that integers are added and multiplied in. It is unsigned, since overflow wraps around.
+/// It is at least as wide as int, to which narrower ones would be promoted.
 template <class T>
 struct Wrapping
     : std::conditional<
@@ -137,7 +138,8 @@ struct [[gnu::packed, gnu::may_alias]] Loose {
     T value;
 };
 
-/// Before a loop whose elements have nothing to do with each other, although an array may be in place of another.
+/// Stands before a loop whose elements are independent, although an array may be in place of
+/// another.
 #if defined(__clang__)
 #define HEDDLE_EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -312,7 +314,7 @@ std::array<Entry, type_handles> make_kinds() {
     AS(LOGICAL8, logical, Int<8>);
     AS(LOGICAL16, logical, Int<16>);
     AS(BYTE, bytes, std::uint8_t);
-    AS_C_INTEGER(CHAR, char);  // beyond the standard, for programs that know no better
+    AS_C_INTEGER(CHAR, char);  // beyond the standard, for programs that use it
     AS(CHARACTER, other, std::uint8_t);
     AS(PACKED, other, std::uint8_t);
     AS(WCHAR, other, Int<sizeof(wchar_t)>);
@@ -337,7 +339,7 @@ const std::array<Entry, type_handles> kinds = make_kinds();
 namespace {
 
 Entry entry_of(const Datatype& type) noexcept {
-    // A type of MPI_Type_create_f90_real and its like has the values of a predefined one.
+    // A type such as that of MPI_Type_create_f90_real has the values of a predefined one.
     const bool named = !type.definition || type.definition->basic == nullptr;
     const MPI_Datatype handle = named ? type.handle : type.definition->basic->handle;
     const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(handle) - first_type;

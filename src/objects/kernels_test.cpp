@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Every predefined operation on every predefined type: defined where the standard's table says so,
-/// and then equal to a plain loop, at odd addresses and lengths, too.
+/// Tests every predefined operation on every predefined type. It is defined exactly if the
+/// standard's table says so. Its results equal a plain loop's, at odd addresses and lengths, too.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ struct TypeUnderTest {
     /// (operation, a, b) -> result, elementwise at these addresses
     std::function<void(Builtin, const std::byte*, const std::byte*, std::byte*)> rule;
     std::function<void(std::mt19937&, std::byte*)> random;
-    /// Of values: long double and pairs have bytes that mean nothing.
+    /// Compares values, since long double and pairs have bytes that mean nothing.
     std::function<bool(const std::byte*, const std::byte*)> equal;
 };
 
@@ -80,7 +80,7 @@ TypeUnderTest number(MPI_Datatype handle, std::string name, std::string category
                 put(result, rule_of_number<T>(op, get<T>(a), get<T>(b)));
             },
             [](std::mt19937& random, std::byte* at) {
-                // Small: products and sums stay exact, and equal values come up.
+                // Small values: products and sums stay exact, and equal values occur.
                 put(at,
                     static_cast<T>(static_cast<int>(random() % 9) - (std::is_signed_v<T> ? 4 : 0)));
             },
@@ -212,7 +212,7 @@ std::vector<TypeUnderTest> types() {
     };
 }
 
-/// MPI 5.0, 6.9.2.
+/// Returns whether the standard defines the operation on the category (MPI 5.0, 6.9.2).
 bool defined(Builtin op, const std::string& category) {
     const auto any_of = [&](std::initializer_list<const char*> some) {
         return std::any_of(some.begin(), some.end(), [&](const char* c) { return category == c; });
@@ -358,7 +358,7 @@ TEST(Reduction, calls_the_users_function_in_pieces_that_an_int_can_count) {
     operation.function = count_elements;
     Datatype type;
     type.handle = MPI_BYTE;
-    type.extent = 0;  // addresses are not looked at
+    type.extent = 0;  // the addresses are not read
     std::byte nothing{};
     Reduction(operation, type).combine(&nothing, &nothing, &nothing, 0);
     EXPECT_EQ(calls, 0);

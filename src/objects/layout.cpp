@@ -10,7 +10,7 @@
 namespace heddle::objects {
 namespace {
 
-/// Nodes nested deeper than this are not entered by recursion.
+/// The depth from which on nested nodes are not entered by recursion.
 constexpr std::uint32_t most_recursion = 64;
 
 /// Bytes of packed form that stay in the cache while several passes over them are made.
@@ -18,14 +18,15 @@ constexpr std::uint64_t tile_bytes = 8192;
 
 template <class Direction>
 struct Mover {
-    /// Whole bodies: `count` of them, `place_step` apart in memory and `packed_step` in packed form.
+    /// Moves `count` whole bodies, `place_step` apart in memory and `packed_step` in packed form.
     static void repeat(const Body& body, std::byte* packed, std::uint64_t packed_step, Place place,
                        std::int64_t place_step, std::uint64_t count) noexcept {
         if (body.node == nullptr)
             return copy_blocks<Direction>(packed, packed_step, place, place_step, body.bytes,
                                           count);
         const Node& node = *body.node;
-        // Few entries, repeated often: entry by entry is faster, as long as a tile stays in the cache.
+        // Few entries, repeated often: going entry by entry is faster, while a tile stays in the
+        // cache.
         std::uint64_t tile = std::min(count, tile_bytes / node.bytes);
         const bool by_entry = tile >= 4 && node.count <= tile;
         if (!by_entry) tile = 1;
@@ -50,7 +51,7 @@ struct Mover {
         }
     }
 
-    /// Entries [first, last) of a node at `place`; `packed` is where the first one belongs.
+    /// Moves entries [first, last) of a node at `place`. `packed` is the place of the first one.
     static void whole(const Node& node, std::uint64_t first, std::uint64_t last, std::byte* packed,
                       Place place) noexcept {
         if (first >= last) return;
@@ -85,7 +86,7 @@ struct Mover {
         }
     }
 
-    /// Bytes [from, from + bytes) of one body.
+    /// Moves bytes [from, from + bytes) of one body.
     static void part(const Body& body, std::uint64_t from, std::byte* packed, Place place,
                      std::uint64_t bytes) noexcept {
         if (body.node == nullptr)
@@ -113,8 +114,8 @@ struct Mover {
         part(entry.body, 0, packed + (begin - from), moved(place, entry.at), end - begin);
     }
 
-    /// The same for a body of any depth: stretches without deep entries one after the other, each found
-    /// from the top.
+    /// Does the same for a body of any depth. It moves stretches without deep entries one after the
+    /// other, and finds each of them from the top.
     static void deep_part(const Body& body, std::uint64_t from, std::byte* packed, Place place,
                           std::uint64_t bytes) noexcept {
         while (bytes > 0) {
@@ -143,14 +144,14 @@ struct Mover {
     static bool is_deep(const Body& body) noexcept {
         return body.node != nullptr && body.node->depth > most_recursion;
     }
-    /// Where the first deep entry behind the i-th one begins, or anything from `enough` on.
+    /// Returns where the first deep entry behind the i-th one begins, or anything from `enough` on.
     static std::uint64_t shallow_end(const Node& node, std::uint64_t i,
                                      std::uint64_t enough) noexcept {
         while (i < node.count && node.begin_of(i) < enough && !is_deep(node.entry(i).body)) ++i;
         return i < node.count ? node.begin_of(i) : node.bytes;
     }
 
-    /// Bytes [from, from + bytes) of bodies without end, `period` apart.
+    /// Moves bytes [from, from + bytes) of endlessly repeated bodies, `period` apart.
     static void endless(const Body& body, std::int64_t period, std::uint64_t from,
                         std::byte* packed, Place place, std::uint64_t bytes) noexcept {
         const std::uint64_t first = from / body.bytes;
@@ -202,7 +203,7 @@ void pack(const Datatype& type, const std::byte* elements, std::uint64_t from, s
 
 void unpack(const Datatype& type, std::byte* elements, std::uint64_t from, const std::byte* packed,
             std::uint64_t bytes) noexcept {
-    // FromPacked only reads it.
+    // FromPacked only reads `packed`.
     move<FromPacked>(type, reinterpret_cast<Place>(elements), from, const_cast<std::byte*>(packed),
                      bytes);
 }

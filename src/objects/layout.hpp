@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where the data of a datatype lie, as a small program, and moving them to and from packed form.
+/// The layout of a datatype's data, as a small program, and moving them to and from packed form.
 ///
-/// The packed form of a datatype is its data in the order of its type map (MPI 5.0, 5.1), without
-/// gaps. The program says which byte of memory belongs to which byte of it: blocks, loops with a
-/// stride over something, loops with a list of displacements over something, and lists of different
-/// things. Nested loops that are one, blocks that touch, and lists with a stride have been merged
-/// when the program was made (layout_builder.hpp).
+/// The packed form of a datatype is its data in the order of its type map (MPI 5.0, 5.1). It has no
+/// gaps. The program tells for each byte of memory its byte of the packed form. It consists of
+/// blocks, lists of different things, and loops over something. A loop has a stride or a list of
+/// displacements. When the program was made, layout_builder.hpp merged nested loops that are one,
+/// blocks that touch, and lists with a stride.
 ///
-/// Invariants     (1) Whatever is placed begins with its first packed byte: a displacement of 0 within
-///                a node is where its packed form begins, though data may lie in front of it.
+/// Invariants     (1) Whatever is placed begins with its first packed byte. Its packed form begins
+///                at displacement 0 within a node, though data may lie in front of that.
 ///                (2) A loop or a list has at least two entries, and nothing in it is empty.
 /// Costs          Finding a byte: a division per loop, a binary search per list. A loop over short
 ///                blocks is a loop over one load and one store; long blocks are memcpy.
-/// Depth          A node knows how many are nested in it. What is nested too deeply for recursion is
-///                entered anew for each of its shallow parts; nothing is allocated.
+/// Depth          A node knows how many are nested in it. If one is nested too deeply for
+///                recursion, it is entered anew for each of its shallow parts. Nothing is
+///                allocated.
 /// Thread safety  Nodes do not change once they are made.
 
 #include <cstddef>
@@ -26,7 +27,7 @@ namespace heddle::objects {
 struct Datatype;
 struct Node;
 
-/// What lies at a place: a block of bytes, or what a node says.
+/// The data at a place: a block of bytes, or a node.
 struct Body {
     std::uint64_t bytes = 0;     ///< of the packed form
     const Node* node = nullptr;  ///< nullptr: a block
@@ -51,12 +52,12 @@ struct Node {
     Body child;
     std::int64_t stride = 0;
     std::unique_ptr<std::int64_t[]> displacements;
-    /// Of a list: where each entry begins in the packed form, and where the last one ends.
+    /// For a list: where each entry begins in the packed form, and where the last one ends.
     std::unique_ptr<std::uint64_t[]> begins;
-    /// Of a list: the entries that are no blocks; nullptr: all are blocks.
+    /// For a list: the entries that are no blocks; nullptr if all are blocks.
     std::unique_ptr<const Node*[]> nodes;
 
-    /// The i-th entry.
+    /// Returns the i-th entry.
     Placed entry(std::uint64_t i) const noexcept {
         switch (kind) {
             case Kind::strided: return {static_cast<std::int64_t>(i) * stride, child};
@@ -66,17 +67,18 @@ struct Node {
                         {begins[i + 1] - begins[i], nodes == nullptr ? nullptr : nodes[i]}};
         }
     }
-    /// The number of the entry that byte `from` of the packed form is in.
+    /// Returns the number of the entry that byte `from` of the packed form is in.
     std::uint64_t entry_at(std::uint64_t from) const noexcept;
-    /// Where the i-th entry begins in the packed form.
+    /// Returns where the i-th entry begins in the packed form.
     std::uint64_t begin_of(std::uint64_t i) const noexcept {
         return kind == Kind::list ? begins[i] : i * child.bytes;
     }
 };
 
-/// Copies bytes [from, from + bytes) of the packed form of the elements that begin at `elements` to `packed` (and back).
-/// Random access in the packed form: fragments of a message are packed one by one, straight into the transport's buffer.
-/// `elements` is the user's address: data lie at it plus displacement, which may be negative, and it may be MPI_BOTTOM.
+/// Copies bytes [from, from + bytes) of the packed form of the elements at `elements` to `packed`
+/// (and back). Access is random in the packed form: fragments of a message are packed one by one,
+/// straight into the transport's buffer. `elements` is the user's address, which may be MPI_BOTTOM.
+/// Data lie at it plus displacement, which may be negative.
 void pack(const Datatype& type, const std::byte* elements, std::uint64_t from, std::byte* packed,
           std::uint64_t bytes) noexcept;
 void unpack(const Datatype& type, std::byte* elements, std::uint64_t from, const std::byte* packed,

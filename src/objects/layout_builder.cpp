@@ -6,7 +6,7 @@
 namespace heddle::objects {
 namespace {
 
-/// A list of different things takes in the lists it contains as long as it stays this short.
+/// The length up to which a list of different things takes in the lists it contains.
 constexpr std::uint64_t short_list = 64;
 
 bool same(const Body& a, const Body& b) noexcept { return a.bytes == b.bytes && a.node == b.node; }
@@ -15,7 +15,7 @@ std::uint32_t depth_of(const Body& body) noexcept {
     return body.node == nullptr ? 0 : body.node->depth;
 }
 
-/// Adds an entry, or lengthens the block before it that it touches.
+/// Adds an entry, or lengthens the block before it if they touch.
 void append(std::vector<Placed>& entries, const Placed& entry) {
     if (entry.body.node == nullptr && !entries.empty()) {
         Placed& last = entries.back();
@@ -95,8 +95,9 @@ bool LayoutBuilder::is_regular() const noexcept {
     return true;
 }
 
-/// Of blocks of one length. Short ones are copied fastest when their length is always the same; a
-/// few that touch do not make up for lengths that nobody can foretell.
+/// Returns whether blocks of one length are merged if they touch. Short ones are copied fastest
+/// when their length is always the same. A few that touch do not make up for lengths that the
+/// compiler does not know.
 bool LayoutBuilder::worth_merging() const noexcept {
     const Body& block = entries_[0].body;
     if (block.node != nullptr) return false;
@@ -114,7 +115,7 @@ void LayoutBuilder::merge_touching() {
     entries_ = std::move(merged);
 }
 
-/// Entries that are lists themselves are replaced by what they list, if that is little.
+/// Replaces entries that are lists by the entries of these lists, if those are few.
 void LayoutBuilder::merge_short_lists() {
     std::uint64_t all = 0;
     for (const Placed& entry : entries_) {
@@ -125,7 +126,7 @@ void LayoutBuilder::merge_short_lists() {
     merged.reserve(all);
     for (const Placed& entry : entries_) {
         const Node* node = entry.body.node;
-        // A loop over something that is no block is worth more as a loop.
+        // A loop over something that is no block is faster as a loop.
         if (node == nullptr || (node->kind == Node::Kind::strided && node->count > 8)) {
             append(merged, entry);
             continue;
@@ -138,7 +139,7 @@ void LayoutBuilder::merge_short_lists() {
     entries_ = std::move(merged);
 }
 
-/// Entries that are all alike: a loop if they have a stride.
+/// Finishes a list whose entries are all alike: a loop if they have a stride.
 Placed LayoutBuilder::finish_uniform() {
     const Placed first = entries_[0];
     const std::size_t count = entries_.size();

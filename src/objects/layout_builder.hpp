@@ -2,9 +2,9 @@
 #pragma once
 /// Makes the program of a type from those of the types it is made of (layout.hpp).
 ///
-/// Merged are: blocks that touch, loops that continue each other, lists with a stride, short lists in
-/// lists. A program never copies a long one that it contains: types made of types made of types stay
-/// as small as what the user wrote.
+/// It merges blocks that touch, loops that continue each other, lists with a stride, and short
+/// lists in lists. A program never copies a long one that it contains. So types that are built on
+/// each other stay as small as the user's calls.
 
 #include <cstdint>
 #include <memory>
@@ -18,15 +18,15 @@ namespace heddle::objects {
 class LayoutBuilder {
 public:
     using Nodes = std::vector<std::unique_ptr<const Node>>;
-    /// `owner` gets the nodes that are made.
+    /// Adds the nodes that it makes to `owner`.
     explicit LayoutBuilder(Nodes& owner) noexcept : owner_(owner) {}
 
-    /// `count` times `element`, `stride` apart.
+    /// Returns `count` times `element`, `stride` apart.
     Placed repeat(const Placed& element, std::int64_t count, std::int64_t stride);
 
-    /// Adds to a list what lies at a displacement.
+    /// Adds `what` to the list, at a displacement.
     void add(std::int64_t displacement, const Placed& what);
-    /// The whole list.
+    /// Returns the whole list.
     Placed finish();
 
 private:
@@ -41,8 +41,8 @@ private:
 
     Nodes& owner_;
     std::vector<Placed> entries_;
-    std::unordered_map<std::int64_t, Placed> loops_;  ///< made by repeat(), by count
-    Placed looped_{};                                 ///< what these repeat
+    std::unordered_map<std::int64_t, Placed> loops_;  ///< by count; repeat() makes them
+    Placed looped_{};                                 ///< the element that these repeat
     std::int64_t loop_stride_ = 0;
 };
 

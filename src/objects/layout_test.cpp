@@ -61,7 +61,7 @@ void expect_moves(Maker& maker, const Sample& sample) {
                 packed[static_cast<std::size_t>(i + 1)];
         unpack(type, target.address(), static_cast<std::uint64_t>(from), packed.data() + 1,
                static_cast<std::uint64_t>(bytes));
-        // Where data overlap any order may win, and it is the same bytes of memory that were packed.
+        // If data overlap, any order may win: these are the bytes of memory that were packed.
         ASSERT_EQ(target.bytes, expected);
     }
 }
@@ -81,7 +81,7 @@ TEST(Layout, agrees_with_the_type_map) {
 
 DefinitionPointer integer() { return DefinitionPointer(predefined_definition(MPI_INT)); }
 
-/// What the packed form of the first element should be, of memory in which each int has its own value.
+/// Expects the packed form of the first element. Each int of the memory has its own value.
 void expect_integers(const DefinitionPointer& definition, const std::vector<std::int64_t>& at) {
     const Handle type(definition);
     ASSERT_EQ(definition->size, static_cast<std::int64_t>(at.size() * sizeof(int)));
@@ -101,7 +101,7 @@ void expect_integers(const DefinitionPointer& definition, const std::vector<std:
     }
 }
 
-/// An int in front of the type before, and a gap between them, so that nothing can be merged.
+/// Puts an int in front of the type before, and a gap between them, so that nothing can be merged.
 TEST(Layout, of_types_nested_very_deeply) {
     for (const int depth : {1000, 100000}) {
         DefinitionPointer type = integer();
@@ -117,7 +117,7 @@ TEST(Layout, of_types_nested_very_deeply) {
     }
 }
 
-/// Long lists in long lists are not merged, and deeper than anything recurses.
+/// Nests long lists in long lists, which are not merged, more deeply than any recursion goes.
 TEST(Layout, of_long_lists_nested_deeply) {
     constexpr std::int64_t each = 300, depth = 500;
     DefinitionPointer type = integer();
@@ -201,7 +201,8 @@ TEST(Layout, merges_what_is_one) {
     const auto runs = define(
         recipe_of(MPI_COMBINER_INDEXED_BLOCK, {8, 1, 0, 1, 2, 3, 10, 11, 12, 13}, {integer()}));
     EXPECT_EQ(node(runs)->count, 2u);
-    // Columns side by side, each a loop that ends where the next begins: no gaps between elements.
+    // Columns side by side. Each is a loop that ends where the next begins: no gaps between
+    // elements.
     const auto column =
         define(recipe_of(MPI_COMBINER_RESIZED, {0, 40}, {vector(5, 1, 2, integer())}));
     EXPECT_EQ(column->sequence.body.node, nullptr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Leaders of two groups meet in the collective context of their common communicator, with the user's tag and sources that
-/// are no ranks: their ranks there, and this added. Other calls use that context with the same tags.
+/// The sources of messages between leaders of two groups. The leaders meet in the collective
+/// context of their common communicator, with the user's tag. These sources are no ranks: they are
+/// a leader's rank there plus this number. Other calls use that context with the same tags.
 
 #include <cstdint>
 

@@ -37,7 +37,7 @@ void* NodeMemory::take(std::size_t bytes) noexcept {
 }
 
 bool NodeMemory::give(void* memory) noexcept {
-    Holder piece;  // gone after the lock
+    Holder piece;  // destroyed after the guard's unlock
     std::lock_guard guard(lock_);
     const auto found = pieces_.find(static_cast<const std::byte*>(memory));
     if (found == pieces_.end()) return false;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Memory of MPI_Alloc_mem that other processes of the node can map: each piece is a segment of the node's file
-/// (node/segments.hpp), which has no name.
+/// Memory of MPI_Alloc_mem that other processes of the node can map. Each piece is a segment of the
+/// node's file (node/segments.hpp), which has no name.
 ///
-/// Life           a piece is there until the program frees it and no window has it any more; then its pages go back.
-///                What the program never frees stays until the process ends, as memory of malloc() does.
+/// Life           a piece lives until the program frees it and no window has it any more. Then its
+///                pages go back. Memory that the program never frees stays until the process ends,
+///                as with malloc().
 /// Thread safety  any thread.
-/// Errors         take() answers nullptr where there are few segments left, which windows cannot do without, or no
-///                addresses; malloc() may have memory then.
+/// Errors         take() returns nullptr if few segments are left, since windows need those, or if
+///                there are no addresses. malloc() may have memory then.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,13 +24,13 @@ namespace heddle::objects {
 
 class NodeMemory {
 public:
-    /// A request for less is better served by malloc(): a piece is made of pages.
+    /// A smaller request is better served by malloc(), since a piece is made of pages.
     static constexpr std::size_t least_bytes = node::page_bytes;
     static constexpr std::size_t alignment = node::page_bytes;
 
     class Piece {
     public:
-        /// Empty where there is no such memory.
+        /// Makes an empty piece if there is no such memory.
         Piece(const node::Segments& segments, std::size_t bytes) noexcept;
         ~Piece();
         Piece(const Piece&) = delete;
@@ -49,15 +50,15 @@ public:
     explicit NodeMemory(const node::Segments& segments) noexcept : segments_(segments) {}
 
     void* take(std::size_t bytes) noexcept;
-    /// False: it is not the beginning of a piece.
+    /// Returns false if it is not the beginning of a piece.
     bool give(void* memory) noexcept;
-    /// The piece in which all of this memory lies; nullptr if there is none.
+    /// Returns the piece in which all of this memory lies, or nullptr if there is none.
     Holder piece_with(const void* memory, std::size_t bytes) const;
 
 private:
     const node::Segments& segments_;
     mutable std::mutex lock_;
-    std::map<const std::byte*, Holder> pieces_;  ///< by where they begin
+    std::map<const std::byte*, Holder> pieces_;  ///< by their first bytes
 };
 
 }  // namespace heddle::objects

@@ -18,7 +18,7 @@ class NodeMemoryTest : public ::testing::Test {
 protected:
     void SetUp() override { ASSERT_TRUE(node_); }
     void TearDown() override { close(descriptor_); }
-    /// Of the file, whose pages exist when they are written.
+    /// Returns the blocks of the file, whose pages exist once they are written.
     std::int64_t blocks() const {
         struct stat status{};
         fstat(descriptor_, &status);
@@ -68,7 +68,7 @@ TEST_F(NodeMemoryTest, pages_go_back_when_nobody_has_the_piece_any_more) {
 
 TEST_F(NodeMemoryTest, what_does_not_fit_is_not_there) {
     EXPECT_EQ(memory_.take(node::segments_bytes + 1), nullptr);
-    EXPECT_EQ(memory_.take(std::size_t{1} << 59), nullptr);  // more than addresses
+    EXPECT_EQ(memory_.take(std::size_t{1} << 59), nullptr);  // more than there are addresses
     void* memory = memory_.take(page_bytes);
     EXPECT_NE(memory, nullptr);
     EXPECT_TRUE(memory_.give(memory));

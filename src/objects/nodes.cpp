@@ -24,7 +24,7 @@ std::int32_t Nodes::node_of(std::int32_t rank) const noexcept {
 
 namespace {
 
-/// Node after node.
+/// Lists the ranks node by node.
 void list_ranks(Nodes& nodes, std::span<const std::int32_t> node_by_rank) {
     std::vector<std::int32_t>& begins = nodes.listed_begins;
     begins.assign(
@@ -40,7 +40,8 @@ void list_ranks(Nodes& nodes, std::span<const std::int32_t> node_by_rank) {
     }
 }
 
-/// By rank, numbered by their first ranks; nothing if there are processes of other jobs.
+/// Returns the node of each rank. Nodes are numbered by their first ranks. Returns nothing if there
+/// are processes of other jobs.
 std::vector<std::int32_t> numbered_nodes(const Process& process, const Communicator& communicator) {
     std::unordered_map<std::int32_t, std::int32_t> known;  // the launcher's number -> ours
     std::vector<std::int32_t> nodes;
@@ -54,7 +55,7 @@ std::vector<std::int32_t> numbered_nodes(const Process& process, const Communica
     return nodes;
 }
 
-/// Once it is known which ranks are on which node.
+/// Finds this process's own places, once the ranks of each node are known.
 void find_own(Nodes& nodes, std::int32_t me) {
     nodes.own = nodes.node_of(me);
     nodes.place = nodes.place_of(me, nodes.own);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Which ranks of a communicator are on one node, for collectives in levels (coll/levels.cpp).
+/// The ranks of a communicator that are on one node, for collectives in levels (coll/levels.cpp).
 ///
-/// Memory         with the first collective that may go in levels: 4 bytes for each rank of this node; and 8 for each rank of
-///                the communicator where nodes follow no rule (launch/regular_map.hpp).
+/// Memory         from the first collective that may use levels: 4 bytes for each rank of this
+///                node. If nodes follow no rule (launch/regular_map.hpp), also 8 for each rank of
+///                the communicator.
 /// Thread safety  that of collectives: one at a time on a communicator.
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace heddle::objects {
 
 class Process;
 
-/// Ranks that are in a list, or at the places of a node that a rule tells.
+/// Ranks in a list, or at the places of a node that a rule gives.
 class RanksOfNode {
 public:
     explicit RanksOfNode(std::span<const std::int32_t> list) noexcept
@@ -39,15 +40,15 @@ private:
 };
 
 struct Nodes {
-    /// Nothing: the two lists below tell. Nodes are numbered by their first ranks.
+    /// The rule, or nothing if the two lists below tell. Nodes are numbered by their first ranks.
     std::optional<launch::RegularMap> regular;
-    std::vector<std::int32_t> listed_ranks;   ///< node after node; each in order
-    std::vector<std::int32_t> listed_begins;  ///< of each node there, and the end
+    std::vector<std::int32_t> listed_ranks;   ///< node after node, and in order on each
+    std::vector<std::int32_t> listed_begins;  ///< of each node in listed_ranks, and the end
     std::vector<std::int32_t> here;           ///< the ranks of this node
-    std::int32_t most = 0;                    ///< ranks on one node
+    std::int32_t most = 0;                    ///< the most ranks on one node
     std::int32_t own = 0;                     ///< the node of this process
-    std::int32_t place = 0;                   ///< of this process on it
-    SharedScratch scratch;                    ///< that the ranks of this node share
+    std::int32_t place = 0;                   ///< the place of this process on its node
+    SharedScratch scratch;                    ///< shared by the ranks of this node
 
     std::int32_t count() const noexcept {
         if (regular) return regular->nodes;
@@ -60,10 +61,10 @@ struct Nodes {
         return regular ? RanksOfNode(*regular, node) : RanksOfNode(listed(node));
     }
     std::int32_t size_of(std::int32_t node) const noexcept { return on(node).size(); }
-    /// -1: the rank is on another node.
+    /// Returns -1 if the rank is on another node.
     std::int32_t place_of(std::int32_t rank, std::int32_t node) const noexcept;
     std::int32_t node_of(std::int32_t rank) const noexcept;
-    /// Several nodes, one of which has several ranks.
+    /// Returns true if there are several nodes, one of which has several ranks.
     bool have_levels() const noexcept { return count() > 1 && most > 1; }
 
 private:
@@ -75,11 +76,12 @@ private:
     }
 };
 
-/// Of these nodes as the process of rank `me` knows them: by rank, or by a rule.
+/// Fills `nodes` for the process of rank `me`: by rank, or by a rule.
 void place_ranks(Nodes& nodes, std::span<const std::int32_t> node_by_rank, std::int32_t me);
 void place_ranks(Nodes& nodes, const launch::RegularMap& map, std::int32_t me);
 
-/// Those of an intracommunicator. nullptr: it has no levels, or has processes of other jobs. Throws std::bad_alloc.
+/// Returns the nodes of an intracommunicator. Returns nullptr if it has no levels, or has processes
+/// of other jobs. Throws std::bad_alloc.
 Nodes* find_nodes(const Process& process, Communicator& communicator);
 
 }  // namespace heddle::objects

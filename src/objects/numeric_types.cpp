@@ -11,7 +11,8 @@ struct Kind {
     int precision, range;  ///< at most
     MPI_Datatype real, complex;
 };
-/// Fortran compilers for this processor have its extended format as a kind of its own.
+/// Kinds of reals. Fortran compilers for this processor have its extended format as a separate
+/// kind.
 const Kind kinds[] = {{6, 37, MPI_REAL4, MPI_COMPLEX8},
                       {15, 307, MPI_REAL8, MPI_COMPLEX16},
                       {18, 4931, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX},
@@ -43,7 +44,7 @@ const Sized sized[] = {
     {MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8},  {MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16},
 };
 
-/// The values of a basic type under another name.
+/// Defines a type with the values of a basic type under another name.
 DefinitionPointer define_like(const Definition& like, int combiner, int precision, int range) {
     Recipe recipe;
     recipe.combiner = combiner;

@@ -17,7 +17,7 @@ void drop(Process& process, Operation& operation) noexcept {
 void Reduction::call_user(const std::byte* from_left, const std::byte* right, std::byte* inout,
                           std::size_t count) const {
     MPI_Datatype handle = type->handle;
-    auto* left = const_cast<std::byte*>(from_left);  // the signature is older than const
+    auto* left = const_cast<std::byte*>(from_left);  // the standard's signature has no const
     if (inout != right && count != 0) std::memcpy(inout, right, count * element_bytes);
     if (operation->large_function != nullptr) {
         auto length = static_cast<MPI_Count>(count);

@@ -2,12 +2,12 @@
 #pragma once
 /// An operation of reductions and accumulations (MPI 5.0, 6.9): predefined, or the user's own.
 ///
-/// Order          combine(left, right, result) makes result = left op right: the left operand
-///                comes from the lower rank. Nobody swaps operands of an operation, commutative or
-///                not, so that every rank that combines the same values gets the same bits.
-/// Kernels        a predefined operation on a type it is defined for is one function on arrays.
-///                A kernel asks for no alignment. Its result may be in place of the right operand; otherwise its
-///                arrays do not overlap.
+/// Order          combine(left, right, result) makes result = left op right: the left operand comes
+///                from the lower rank. Operands are never swapped, even if the operation is
+///                commutative. So every rank that combines the same values gets the same bits.
+/// Kernels        a predefined operation on a type it is defined for is one function on arrays. A
+///                kernel needs no alignment. Its result may be in place of the right operand;
+///                otherwise its arrays do not overlap.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,20 +43,20 @@ struct Operation : core::Object {
     const char* name = "an operation of the user";
     Builtin builtin = Builtin::none;
     bool commutative = true;
-    MPI_User_function* function = nullptr;  ///< of the user; one of the two
+    MPI_User_function* function = nullptr;  ///< the user's function; it has one of the two
     MPI_User_function_c* large_function = nullptr;
 };
 
-/// Drops a reference; the last one destroys.
+/// Drops a reference. The last one destroys the operation.
 void drop(Process& process, Operation& operation) noexcept;
 
 using Kernel = void (*)(const std::byte* left, const std::byte* right, std::byte* result,
                         std::size_t count) noexcept;
 
-/// nullptr if the operation is not defined for the type, or is the user's own.
+/// Returns nullptr if the operation is not defined for the type, or is the user's own.
 Kernel kernel_of(Builtin operation, const Datatype& type) noexcept;
 
-/// Whether operands may be combined in any order without a difference to the bits of the result.
+/// Returns whether the bits of the result are the same for any order of the operands.
 bool is_exact(Builtin operation, const Datatype& type) noexcept;
 
 inline bool is_predefined(const Datatype& type) noexcept {
@@ -67,11 +67,13 @@ inline bool is_predefined(const Datatype& type) noexcept {
 struct Reduction {
     const Operation* operation = nullptr;
     const Datatype* type = nullptr;
-    Kernel kernel = nullptr;  ///< nullptr: the user's function is called
-    /// Elements have gaps, and so travel in packed form, and have to be laid out for the function.
-    /// (Predefined pairs with gaps have kernels that see them, or the user's function does.)
+    Kernel kernel = nullptr;  ///< nullptr: calls the user's function.
+    /// Elements have gaps. So they travel in packed form, and are laid out before the function is
+    /// called. (False for predefined pairs with gaps: their kernels, or the user's function, know
+    /// the gaps.)
     bool packed = false;
-    std::uint64_t element_bytes = 0;  ///< from one element to the next, as they travel
+    /// The bytes from one element to the next, in the form in which they travel.
+    std::uint64_t element_bytes = 0;
 
     Reduction() = default;
     Reduction(const Operation& on, const Datatype& of) noexcept
@@ -86,8 +88,8 @@ struct Reduction {
     }
     bool commutative() const noexcept { return operation->commutative; }
     bool exact() const noexcept { return is_exact(operation->builtin, *type); }
-    /// result = left op right, elementwise, on elements as they lie in the user's buffers. `result` may be `right`;
-    /// otherwise nothing overlaps.
+    /// Computes result = left op right, elementwise, on elements as they lie in the user's buffers.
+    /// `result` may be `right`; otherwise nothing overlaps.
     void combine(const std::byte* left, const std::byte* right, std::byte* result,
                  std::size_t count) const {
         if (kernel != nullptr) [[likely]]

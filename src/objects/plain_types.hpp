@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What short ways ask of a predefined datatype, found by its handle alone: four bytes, which say nothing of any
-/// other datatype.
+/// Properties of predefined datatypes for short paths, which find them by the handle alone. They
+/// take four bytes, which say nothing of any other datatype.
 
 #include <array>
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace heddle::objects {
 
 struct PlainType {
-    std::uint8_t bytes = 0;  ///< of an element, whose data are dense; 0: it has gaps
-    std::uint8_t word =
-        0;              ///< the same if the processor changes such an element by one instruction
-    bool adds = false;  ///< MPI_SUM is then an addition of integers
+    std::uint8_t bytes = 0;  ///< of an element whose data are dense; 0 if it has gaps
+    /// The same if the processor changes an element by one instruction; otherwise 0.
+    std::uint8_t word = 0;
+    bool adds = false;      ///< MPI_SUM is then an addition of integers
     bool compares = false;  ///< integers, logicals and bytes (MPI 5.0, 12.3.4)
 };
 
@@ -24,7 +24,7 @@ public:
         const auto value = reinterpret_cast<std::uintptr_t>(handle);
         return value < types_.size() ? types_[value] : PlainType{};
     }
-    /// While the predefined types are made.
+    /// Notes the properties of a type, while the predefined types are made.
     void note(MPI_Datatype handle, PlainType type) noexcept {
         types_[reinterpret_cast<std::uintptr_t>(handle)] = type;
     }

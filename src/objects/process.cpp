@@ -27,14 +27,14 @@ std::atomic<Process*>& program() noexcept {
 constexpr std::size_t most_communicators = std::size_t{1} << 16;
 constexpr std::size_t most_datatypes = std::size_t{1} << 18;
 constexpr std::size_t most_windows = std::size_t{1} << 14;
-/// Besides what ranks share: what arenas reserve, and what they and everything else take of memory.
+/// The addresses that arenas reserve and the memory of everything else, besides what ranks share.
 constexpr std::size_t arena_addresses = most_communicators * sizeof(Communicator) +
     most_datatypes * sizeof(Datatype) + most_windows * sizeof(Window) + 2 * core::large_chunk;
 constexpr std::size_t first_memory = std::size_t{4} << 20;
-/// Kept free for what a program is going to do with MPI: requests, messages, memory for collectives.
+/// Memory kept free for the program's use of MPI: requests, messages, memory for collectives.
 constexpr std::size_t spare_memory = std::size_t{12} << 20;
 
-/// Those that share the node's memory.
+/// Returns the number of processes that share the node's memory.
 std::size_t processes_here(const launch::Job& job) {
     return static_cast<std::size_t>(job.numbering().here());
 }
@@ -51,13 +51,13 @@ std::size_t processes_here(const launch::Job& job) {
                              " ranks share: " + std::strerror(errno));
 }
 
-/// In a child: the one thread there is no thread of the parent's.
+/// Runs in a forked child: its one thread is no thread of the parent's.
 void be_no_rank() noexcept {
     forget_attached_thread();
     if (Process* process = process_of_program()) process->become_copy();
 }
 
-/// Says which limit does not allow what a rank of a job of so many needs.
+/// Says which limit is too low for a rank of such a job.
 void look_at_limits(const launch::Job& job) {
     const std::size_t processes = processes_here(job);
     const auto layout = node::Layout::of(processes);
@@ -104,10 +104,10 @@ Process::Process(launch::Job joined, node::Node mapped)
       files(std::make_unique<Files>()),
       settings(tool::settings_for_start()),
       contexts(job.rank, job.size) {
-    launch::NodeMap().swap(job.nodes);  // which `numbers` tells from now on, in less memory
+    launch::NodeMap().swap(job.nodes);  // `numbers` has them from now on, in less memory
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::protect_output();
-    // As launch::join() has put it there, where there is a job to be joined.
+    // launch::join() has written the same, if there is a job to be joined.
     node.page(static_cast<std::size_t>(number()))
         .pid.store(static_cast<std::uint32_t>(getpid()), relaxed);
     agree_on_recipe();
@@ -121,7 +121,7 @@ void Process::tell_thread_level(int level) noexcept {
     while (before < level && !told.compare_exchange_weak(before, level, relaxed, relaxed)) {}
 }
 
-/// Refuses to start beside a rank with another recipe. Of two, the one that comes later sees the other.
+/// Refuses to start beside a rank with another recipe. The later one of two ranks sees the other's.
 void Process::agree_on_recipe() const {
     const std::uint64_t mine = tool::agreement(settings);
     node.page(static_cast<std::size_t>(number())).recipe.store(mine, seq_cst);
@@ -219,7 +219,8 @@ bool Process::is_last_use() noexcept {
 
 namespace {
 
-/// A child that the program has forked is no rank; and a launcher is to hear of a program that ends without closing MPI.
+/// Leaves the launcher if MPI is closed: the launcher has to notice a program that ends without
+/// closing MPI. Does nothing in a child that the program has forked, which is no rank.
 void leave_launcher_at_end() {
     Process* const process = process_of_program();
     if (process == nullptr || process->is_copy()) return;
@@ -252,12 +253,12 @@ void Process::give_memory_back(core::Thread& thread) {
 }
 
 void Process::begin_world() noexcept {
-    named_world_.store(world, relaxed);  // for those who know of MPI_Init, by means of their own
+    named_world_.store(world, relaxed);  // for those who learn of MPI_Init by means of their own
     world_life_.store(Life::initialized, release);
 }
 
 void Process::end_world() noexcept {
-    // What belongs to no object is raised there, also by sessions that go on.
+    // From now on SELF has the errors that belong to no object, also those of sessions that go on.
     set_errhandler(*this, self->errhandler, initial_errhandler(*this));
     self_has_errhandler.store(true, relaxed);
     named_world_.store(nullptr, relaxed);

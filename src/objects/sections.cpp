@@ -8,7 +8,7 @@
 namespace heddle::objects {
 namespace {
 
-/// What is known of a body. Offsets are from its first packed byte.
+/// Properties of a body. Offsets are from its first packed byte.
 struct Shape {
     bool ordered = true, disjoint = true;
     std::int64_t last = 0;  ///< where the last block begins,
@@ -20,7 +20,7 @@ Shape block_of(std::uint64_t bytes) noexcept {
     return {true, true, 0, static_cast<std::int64_t>(bytes), 1};
 }
 
-/// Shapes one after the other.
+/// Combines shapes one after the other.
 class Row {
 public:
     void add(std::int64_t at, const Shape& next) noexcept {
@@ -59,7 +59,7 @@ Shape strided(const Node& node, const Shape& child) noexcept {
     return shape;
 }
 
-/// Of nodes, each looked at once however often it is named; any depth.
+/// The shapes of nodes of any depth. It looks at each node once, even if several others name it.
 class Shapes {
 public:
     Shape of(const Body& body) {
@@ -142,7 +142,7 @@ std::uint64_t Endless::before(std::int64_t place) const noexcept {
     return low;
 }
 
-/// Of a body that is a block: as many whole ones as there are.
+/// Returns a section of a body that is a block: as many whole blocks as there are.
 Section Sections::of_blocks(std::uint64_t inside, std::int64_t place) const noexcept {
     const std::uint64_t bytes = data_.body_.bytes;
     if (data_.dense()) return {place + static_cast<std::int64_t>(inside), left_, 0, 1};
@@ -150,7 +150,7 @@ Section Sections::of_blocks(std::uint64_t inside, std::int64_t place) const noex
     return {place + static_cast<std::int64_t>(inside), std::min(bytes - inside, left_), 0, 1};
 }
 
-/// From the top of an element at `place` down to blocks.
+/// Goes from the top of an element at `place` down to blocks.
 Section Sections::find(std::uint64_t inside, std::int64_t place) noexcept {
     const Node* node = data_.body_.node;
     for (;;) {
@@ -169,7 +169,7 @@ Section Sections::find(std::uint64_t inside, std::int64_t place) noexcept {
     }
 }
 
-/// The next one of the leaf, or of a stride all that are whole.
+/// Returns the next section of the leaf. If the leaf has a stride, it is all whole blocks.
 Section Sections::of_entry() noexcept {
     const Placed entry = leaf_->entry(entry_);
     const std::uint64_t bytes = entry.body.bytes;

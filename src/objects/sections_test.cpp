@@ -23,7 +23,7 @@ DefinitionPointer make(int combiner, std::vector<std::int64_t> numbers, Definiti
     return define(std::move(recipe));
 }
 
-/// The same by the type map, one byte at a time.
+/// Returns the places by the type map, one byte at a time.
 std::vector<std::int64_t> places_of(const Definition& type) {
     if (type.basic != nullptr) {
         std::vector<std::int64_t> places;

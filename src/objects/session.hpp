@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A session (MPI 5.0, 11.3): one of several ways into MPI, which do not know of each other.
+/// A session (MPI 5.0, 11.3): one of several independent uses of MPI.
 ///
-/// A process may have any number of them, beside the world model or without it. They share everything
-/// below: sessions keep apart error handlers, buffers for buffered sends, and what they were asked for.
+/// A process may have any number of them, beside the world model or without it. They share
+/// everything below. Each has its own error handler, buffer for buffered sends, and thread level.
 /// Groups and communicators that come from a session hold it, counted.
 
 #include <memory>
@@ -30,15 +30,15 @@ struct Session : core::Object {
     MPI_Session handle() noexcept { return reinterpret_cast<MPI_Session>(this); }
 };
 
-/// Process sets, which every session knows.
+/// The process sets that every session knows.
 inline constexpr const char* world_set = "mpi://WORLD";
 inline constexpr const char* self_set = "mpi://SELF";
-/// Names of process sets are compared without regard to case (MPI 5.0, 11.3.2).
+/// Compares names of process sets without regard to case (MPI 5.0, 11.3.2).
 bool is_name_of_set(const std::string& name, const char* set) noexcept;
 
-/// With the handle's reference. Throws std::bad_alloc.
+/// Makes a session with the handle's reference. Throws std::bad_alloc.
 Session& make_session(Process& process, int thread_level, Errhandler& errhandler);
-/// Drops a reference; the last one destroys.
+/// Drops a reference. The last one destroys the session.
 void drop(Process& process, Session& session) noexcept;
 
 }  // namespace heddle::objects

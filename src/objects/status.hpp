@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What an MPI_Status holds. MPI_internal carries the bytes received and whether it was cancelled.
+/// The content of an MPI_Status. MPI_internal carries the bytes received and whether it was
+/// cancelled.
 
 #include <cstdint>
 #include <cstring>
@@ -10,10 +11,11 @@
 
 namespace heddle::objects {
 
-/// Whether there is a status to write to.
+/// Returns whether there is a status to write to.
 inline bool is_wanted(const MPI_Status* status) noexcept { return status != MPI_STATUS_IGNORE; }
 
-/// Everything but MPI_ERROR, which only calls that complete several requests set (MPI 5.0, 3.2.5).
+/// Sets everything but MPI_ERROR, which only calls that complete several requests set (MPI 5.0,
+/// 3.2.5).
 inline void set_status(MPI_Status* status, std::int32_t source, std::int32_t tag,
                        std::uint64_t bytes, bool cancelled) noexcept {
     if (!is_wanted(status)) return;
@@ -27,13 +29,13 @@ inline void set_status(MPI_Status* status, const core::Outcome& outcome) noexcep
     set_status(status, outcome.source, outcome.tag, outcome.bytes, outcome.cancelled);
 }
 
-/// Of no operation: an inactive or null request, a send.
+/// Sets the status of no operation: an inactive or null request, a send.
 inline void set_empty_status(MPI_Status* status) noexcept {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
     if (is_wanted(status)) status->MPI_ERROR = MPI_SUCCESS;
 }
 
-/// Of a receive from MPI_PROC_NULL.
+/// Sets the status of a receive from MPI_PROC_NULL.
 inline void set_null_status(MPI_Status* status) noexcept {
     set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
 }

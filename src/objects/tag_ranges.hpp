@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Tags that follow each other, for messages that one process numbers (partitioned/partitioned.hpp). They come
-/// round again after 2^31.
+/// Tags that follow each other, for messages that one process numbers
+/// (partitioned/partitioned.hpp). They repeat after 2^31.
 
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace heddle::objects {
 
 class TagRanges {
 public:
-    /// The first of `count` tags.
+    /// Returns the first of `count` tags.
     std::int32_t take(std::int64_t count) noexcept {
         std::int64_t first = next_.load(relaxed);
         std::int64_t begin;

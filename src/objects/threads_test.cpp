@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Objects that threads make, share, use and free at once: for ThreadSanitizer, and for the counts.
+/// Tests objects that threads make, share, use and free at once: with ThreadSanitizer, and by
+/// counts.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +37,7 @@ void ring(MPI_Comm comm, int what) {
     ASSERT_EQ(got, what);
 }
 
-/// Communicators of the thread's own, and what comes with them.
+/// Makes, uses and frees communicators of the thread's own, with attributes.
 void make_communicators(MPI_Comm mine, int keyval, int round) {
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm part = MPI_COMM_NULL;
@@ -58,7 +59,7 @@ void make_communicators(MPI_Comm mine, int keyval, int round) {
     MPI_Comm_free(&copy);
 }
 
-/// What all threads do to one communicator.
+/// Uses one communicator like all other threads.
 void use_shared(MPI_Comm shared, int keyval, int thread) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     MPI_Comm_create_errhandler(ignore, &handler);
@@ -81,7 +82,7 @@ void use_shared(MPI_Comm shared, int keyval, int thread) {
     MPI_Comm_delete_attr(shared, keyval);
 }
 
-/// Hints are read by the messages of the others meanwhile.
+/// Changes hints, which the messages of the other threads read meanwhile.
 void change_hints(MPI_Comm shared, bool value) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info copy = MPI_INFO_NULL;
@@ -114,7 +115,7 @@ void use_sessions_and_types(int keyval) {
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
     MPI_Group_from_session_pset(session, "mpi://SELF", &group);
     MPI_Session_finalize(&session);
-    MPI_Group_free(&group);  // held the session
+    MPI_Group_free(&group);  // it held the session
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Datatype copy = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(2, MPI_INT, &type);
@@ -153,8 +154,8 @@ TEST(Objects, are_made_shared_and_freed_by_threads_at_once) {
         MPI_Type_free_keyval(&type_keyval);
         MPI_Group_free(&world);
     });
-    // Each round: the value on the communicator that is freed, the one that is replaced or freed with it,
-    // and the one that is deleted.
+    // Each round deletes three values. One is on the communicator that is freed; one is replaced,
+    // or freed with it; and one is deleted.
     EXPECT_EQ(deletions.load(), ranks * threads * rounds * 3);
 }
 

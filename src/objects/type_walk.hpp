@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The basic types of a datatype one after the other, in the order of its type map. For what the
-/// program of a type does not tell (layout.hpp): which bytes are what. Any depth; the stack of types
-/// is on the heap.
+/// Visits the basic types of a datatype one after the other, in the order of its type map. The
+/// program of a type (layout.hpp) does not tell which bytes have which type. Any depth is allowed,
+/// since the stack of types is on the heap.
 
 #include <cstdint>
 #include <vector>
@@ -12,8 +12,9 @@
 
 namespace heddle::objects {
 
-/// Calls visit(const Definition&, Place, length) for arrays of `length` elements, one extent apart, of the types
-/// for which `ends(definition)` says so: it is not entered.
+/// Calls visit(const Definition&, Place, length) for each array of a type for which
+/// ends(definition) is true. The array has `length` elements, one extent apart. The walk does not
+/// enter that type.
 template <class Ends, class Visit>
 void walk_until(const Definition& type, Place place, std::int64_t count, Ends&& ends,
                 Visit&& visit) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A function of the program that is called from within MPI: operations of reductions, error handlers, attribute
+/// A function of the program that MPI calls: operations of reductions, error handlers, attribute
 /// callbacks, functions of generalized requests.
 ///
-/// It is code of the program to a race detector (platform/sanitizers.hpp), and what it calls of MPI is a call of
-/// its own, which comes by api::CallSection like any other. Afterwards errors and reports name the outer call again.
+/// To a race detector it is code of the program (platform/sanitizers.hpp). An MPI call in it is a
+/// call of its own, which uses api::CallSection like any other. Afterwards errors and reports name
+/// the outer call again.
 
 #include "objects/process.hpp"
 #include "platform/sanitizers.hpp"

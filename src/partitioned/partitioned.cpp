@@ -68,7 +68,7 @@ const core::TypeOfRequests transfers(core::Operation::partitioned, type);
 
 }  // namespace
 
-/// The request of a transfer of so many parts; nullptr when memory has run out.
+/// Makes the request of a transfer of `parts` parts. Returns nullptr if memory has run out.
 core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
     core::Request* request = thread.engine->requests().take(thread);
     if (request == nullptr) return nullptr;
@@ -83,8 +83,8 @@ core::Request* End::begin(core::Thread& thread, std::uint64_t parts) {
     request->capacity = bytes_of_partition() * static_cast<std::uint64_t>(side_.partitions);
     request->communicator = &communicator_;
     error_.store(MPI_SUCCESS, relaxed);
-    left_.store(parts,
-                relaxed);  // published with what is started, or by the program to its threads
+    // Published with the parts when they start, or by the program to its threads.
+    left_.store(parts, relaxed);
     whole_ = request;
     users_.fetch_add(1, relaxed);
     return request;
@@ -122,7 +122,7 @@ bool Sender::pair(core::Thread& thread) {
     core::Request* send = p2p::start_send(thread, communicator_, context_of_terms(communicator_),
                                           kept.data(), sizeof terms, peer_, tag_);
     if (send == nullptr) return false;
-    // A join keeps the bytes; its first part would be the receive.
+    // The join keeps the bytes. A completed send is its first part, as that would be the receive.
     core::Request* const parts[] = {&thread.engine->requests().completed_send(), send};
     core::Request* whole = p2p::join(thread, parts, std::move(kept));
     if (whole == nullptr) return false;
@@ -175,7 +175,7 @@ bool Receiver::pair(core::Thread& thread) {
     return false;
 }
 
-/// Of the terms, or of a part. Locks may be held.
+/// Handles the completion of the terms, or of a part. Locks may be held.
 void Receiver::completed(p2p::ProgressCall& call, core::Request& message) noexcept {
     p2p::Engine& engine = *call.thread.engine;
     if ((message.context & 1) == 0) {
@@ -198,26 +198,26 @@ void Receiver::completed(p2p::ProgressCall& call, core::Request& message) noexce
     over(call, 1);
 }
 
-/// The terms have come after a transfer was started.
+/// Runs when the terms have come after a transfer was started.
 void Receiver::run(core::Thread& thread) noexcept {
     post(thread);
     leave();
 }
 
 void Receiver::start(core::Thread& thread, core::Request& request) {
-    // One part for this thread, so that nothing is complete before it is started as a whole.
+    // One part is this thread's, so that nothing completes before all of it is started.
     request.inner = begin(thread, 1);
     if (request.inner == nullptr) return;
     if ((state_.fetch_or(wanted, acq_rel) & terms_here) != 0) post(thread);
 }
 
-/// Whether the sender's partitions begin and end between elements of this side.
+/// Returns whether the sender's partitions begin and end between elements of this side.
 bool Receiver::takes_elements() const noexcept {
     return side_.type->contiguous ||
         (side_.type->size != 0 && terms_.bytes % static_cast<std::uint64_t>(side_.type->size) == 0);
 }
 
-/// What the terms ask for, of this side; false: it does not fit.
+/// Prepares this side for the terms. Returns false if the message does not fit.
 bool Receiver::accept() noexcept {
     const std::uint64_t room = bytes_of_partition() * static_cast<std::uint64_t>(side_.partitions);
     if (terms_.bytes * terms_.partitions > room) return false;
@@ -228,7 +228,7 @@ bool Receiver::accept() noexcept {
     return true;
 }
 
-/// Posts a receive for each part. No lock is held.
+/// Posts a receive for each part. The caller holds no lock.
 void Receiver::post(core::Thread& thread) noexcept {
     std::uint64_t over_at_once = 1;
     if (!accept()) {
@@ -264,7 +264,7 @@ void Receiver::post(core::Thread& thread) noexcept {
 
 bool Receiver::arrived(std::int64_t partition) const noexcept {
     if ((state_.load(acquire) & (terms_here | wanted)) != terms_here) return false;
-    // Without bytes to go by, partitions are dealt out evenly.
+    // Without bytes, partitions are divided evenly.
     const std::uint64_t each =
         terms_.bytes != 0 ? terms_.bytes : static_cast<std::uint64_t>(side_.partitions);
     const std::uint64_t mine = terms_.bytes != 0 ? bytes_of_partition() : parts_;

@@ -2,18 +2,18 @@
 #pragma once
 /// Partitioned communication (MPI 5.0, 4): one message whose parts several threads contribute.
 ///
-/// Pairing        a send and a receive meet by communicator, rank and tag, in the order in which they were
-///                made: the sender tells its partitions, and which tags they will have, by a message
-///                that only partitioned receives look for (objects::partitioned_context).
-/// Parts          each partition of the sender is a message of its own. Their tags follow each other, so
-///                that threads that say MPI_Pready of different partitions share no instance, hence
-///                no lock and no ring. The receiver may cut its buffer differently: it counts what has
-///                come of the bytes of a partition.
+/// Pairing        a send and a receive meet by communicator, rank and tag, in the order in which
+///                they were made. The sender tells its partitions and their tags, by a message that
+///                only partitioned receives look for (objects::partitioned_context).
+/// Parts          each partition of the sender is a message of its own. Their tags follow each
+///                other. So threads that call MPI_Pready for different partitions share no
+///                instance, hence no lock and no ring. The receiver may divide its buffer
+///                differently: it counts the bytes of a partition that have come.
 /// Whole          a request that completes with the last part, by a listener on each.
-/// Life           whoever may still come back counts as a user: the handle, the transfer that is under way,
-///                the message that pairs. The last one destroys.
-/// Thread safety  ready() and arrived() from any thread while the request is active; the rest, like all
-///                of a request, from one thread at a time.
+/// Life           everything that may still refer to it counts as a user: the handle, the pending
+///                transfer, the message that pairs. The last one destroys.
+/// Thread safety  ready() and arrived() from any thread while the request is active. The rest, like
+///                all functions of a request, from one thread at a time.
 
 #include <atomic>
 #include <cstdint>
@@ -34,18 +34,18 @@ struct Side {
     objects::Datatype* type;
 };
 
-/// What the sender tells the receiver.
+/// The sender's message to the receiver.
 struct Terms {
     std::uint64_t partitions;
-    std::uint64_t bytes;  ///< of each, packed
+    std::uint64_t bytes;  ///< of each partition, packed
     std::int32_t first_tag;
 };
 
-/// What both ends have in common.
+/// The common base of both ends.
 class End : public p2p::Listener {
 public:
-    /// Starts a transfer: `inner` of the request becomes what there is to wait for, nullptr when memory has
-    /// run out.
+    /// Starts a transfer. `inner` of the request becomes the request to wait for, or nullptr if
+    /// memory has run out.
     virtual void start(core::Thread& thread, core::Request& request) = 0;
     void let_go(core::Thread& thread, core::Request& request) noexcept;
 
@@ -61,7 +61,7 @@ protected:
             static_cast<std::uint64_t>(side_.type->size);
     }
     core::Request* begin(core::Thread& thread, std::uint64_t parts);
-    /// `parts` are over, and maybe all of them.
+    /// Counts `parts` as over; then all of them may be.
     void over(p2p::ProgressCall& call, std::uint64_t parts) noexcept;
     void leave() noexcept;
 
@@ -70,7 +70,7 @@ protected:
     const Side side_;
     const std::int32_t peer_;
     const std::int32_t tag_;
-    core::Request* whole_ = nullptr;      ///< while a transfer is under way
+    core::Request* whole_ = nullptr;      ///< while a transfer is pending
     std::atomic<std::uint64_t> left_{0};  ///< parts that are not over
     std::atomic<int> error_{0};
     std::atomic<std::uint32_t> users_{1};
@@ -81,10 +81,10 @@ public:
     Sender(core::Thread& thread, objects::Communicator& communicator, const Side& side,
            std::int32_t peer, std::int32_t tag);
 
-    /// Tells the receiver the terms. False when memory has run out.
+    /// Tells the receiver the terms. Returns false if memory has run out.
     [[nodiscard]] bool pair(core::Thread& thread);
     void start(core::Thread& thread, core::Request& request) override;
-    /// Sends a partition; MPI_ERR_ARG if it was sent before.
+    /// Sends a partition. Returns MPI_ERR_ARG if it was sent before.
     int ready(core::Thread& thread, std::int64_t partition);
 
     void completed(p2p::ProgressCall& call, core::Request& message) noexcept override;
@@ -92,7 +92,8 @@ public:
 private:
     /// On a line of its own: threads write different ones at once.
     struct alignas(cache_line) Partition {
-        std::atomic<std::uint64_t> transfer{0};  ///< in which it was last said to be ready
+        /// The last transfer in which it was said to be ready.
+        std::atomic<std::uint64_t> transfer{0};
     };
 
     std::unique_ptr<Partition[]> ready_;
@@ -105,10 +106,10 @@ public:
     Receiver(core::Thread& thread, objects::Communicator& communicator, const Side& side,
              std::int32_t peer, std::int32_t tag);
 
-    /// Begins to look for the sender's terms. False when memory has run out.
+    /// Begins to look for the sender's terms. Returns false if memory has run out.
     [[nodiscard]] bool pair(core::Thread& thread);
     void start(core::Thread& thread, core::Request& request) override;
-    /// Whether all of a partition is here.
+    /// Returns whether all of a partition is here.
     bool arrived(std::int64_t partition) const noexcept;
 
     void completed(p2p::ProgressCall& call, core::Request& message) noexcept override;
@@ -128,7 +129,7 @@ private:
     std::atomic<std::uint32_t> state_{0};
     std::uint64_t parts_ = 0;
     std::unique_ptr<std::atomic<bool>[]> here_;  ///< by the sender's partitions
-    std::vector<std::byte> packed_;              ///< where the sender's cuts fall into elements
+    std::vector<std::byte> packed_;  ///< used if the sender's divisions fall into elements
 };
 
 }  // namespace heddle::partitioned
