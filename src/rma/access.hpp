@@ -54,7 +54,7 @@ inline bool is_open(const objects::Window& window, const objects::Target& target
 /// The place in a window at which elements begin.
 struct Spot {
     objects::Target* target = nullptr;
-    /// `place` is an address of this process, not one of the target's process
+    /// `place` is an address of this process, not one of the target's process.
     bool direct = false;
     /// The place is not direct, and the kernel does not let this process reach it (service.hpp).
     bool by_message = false;

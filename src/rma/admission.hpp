@@ -13,7 +13,7 @@ namespace heddle::rma {
 /// The lock that a thread waits for, for a report.
 struct AwaitedLock {
     std::int32_t target;  ///< negative: all of them
-    /// Rank + 1 of the exclusive holder; nullptr if a reader holds all
+    /// Rank + 1 of the exclusive holder; nullptr if a reader holds all.
     const std::atomic<std::int32_t>* writer;
 };
 
