@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The order in which algorithms combine the operands of all ranks. A process that has all of them in
-/// one place can follow it.
+/// The order in which algorithms combine the operands of all ranks. A process that has all of them
+/// in one place can follow it.
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,8 @@
 /// intracommunicators. The data cross over once. Individual blocks go straight to their
 /// destination.
 ///
-/// `root`         MPI_ROOT at the root, MPI_PROC_NULL elsewhere in its group, its rank in the other.
+/// `root`         MPI_ROOT at the root, MPI_PROC_NULL elsewhere in its group, its rank in the
+///                other.
 
 #include <span>
 

@@ -4,7 +4,7 @@
 ///
 /// Steps          send, receive  start a message and go on;
 ///                wait           until every message started so far is complete;
-///                signal, await  go on at once, or when another rank has signalled (blocking calls);
+///                signal, await  go on at once, or when another has signalled (blocking calls);
 ///                others         happen when they are reached, after waits for all that they touch.
 ///
 /// The runner (run.hpp) keeps a position and the pending messages, nothing else. A blocking call

@@ -56,7 +56,7 @@ public:
         if (wake_up_ != nullptr) (void)announcement_.make(*wake_up_, slot);
     }
     progress::Peer peer() const noexcept { return peer_of(schedule_, step_); }
-    /// As if the step were a receive.
+    /// Reports the wait as if the step were a receive.
     void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         p2p::tell_pattern(thread, {context(), rank_at(schedule_, step_.peer), schedule_.tag},
                           *what.add());
