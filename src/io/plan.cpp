@@ -10,8 +10,7 @@ namespace {
 constexpr std::uint64_t long_run = std::uint64_t{256} << 10;
 /// The least bytes of a domain, so that every aggregator has something to do.
 constexpr std::int64_t least_domain = std::int64_t{1} << 20;
-/// The owners of data write them as well if these are that sparse between the first byte and the
-/// last one.
+/// Owners of data write them as well if these are so sparse between the first byte and the last.
 constexpr std::uint64_t most_sparse = 256;
 
 bool overlap(const Share& a, const Share& b) noexcept {
