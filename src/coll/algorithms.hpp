@@ -10,7 +10,6 @@
 ///                user passed MPI_IN_PLACE.
 /// Order          reductions combine operands in the order of ranks. One, binomial_reduce(), starts
 ///                at the root and goes around: it is for commutative operations.
-///                at the root and goes around: it is for commutative operations.
 
 #include <cstddef>
 #include <cstdint>

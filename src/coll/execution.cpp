@@ -261,7 +261,8 @@ int let_go(core::Thread& thread, core::Request& request) {
     return MPI_SUCCESS;
 }
 
-/// Reports the wait. Its step changes at any time: the whole waits for any of the other ranks.
+/// Reports the wait. The step of the execution changes at any time: the whole waits for any of the
+/// other ranks.
 void tell(core::Thread& thread, const core::Request& request, node::AwaitedEvent& event) noexcept {
     const Execution& execution = execution_of(request);
     event.any_peer = true;

@@ -50,8 +50,8 @@ enum class Collective : std::uint8_t {
     neighbor_alltoallv,
     neighbor_alltoallw,
 };
-/// Returns the tag of messages of blocking calls. It lies below those of agreements
-/// (comm/agreement.hpp) or above.
+/// Returns the tag of messages of blocking calls. It lies below or above those of agreements
+/// (comm/agreement.hpp).
 std::int32_t tag_of(Collective what, const p2p::Engine& engine,
                     const objects::Communicator& communicator) noexcept;
 

@@ -6,8 +6,8 @@
 /// An object      stands for the turns of one call, which all ranks take alike. Pieces are counted
 ///                from 0.
 /// Order          a rank calls give() before any rank takes of the piece, and finish() once it
-///                needs no more of it. Pieces come one after the other. A rank gives pieces at most
-///                ahead() of those that it has finished.
+///                needs no more of it. Pieces come one after the other. A rank gives at most
+///                ahead() pieces more than it has finished.
 
 #include <algorithm>
 #include <cstdint>

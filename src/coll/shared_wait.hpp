@@ -2,13 +2,13 @@
 #pragma once
 /// Signals in scratch memory (shared_scratch.hpp), and waiting for them.
 ///
-/// Waiting        a rank looks first. Then it spins for a short time if its core is free or the
-///                awaited rank does not wait itself. Then it waits as for any request
-///                (progress/wait.hpp), which makes progress meanwhile. A rank that goes to sleep
-///                posts a receive and leaves a mark with the awaited rank. The awaited rank sees
-///                the mark after its next signal, takes it away, and sends an empty message. A rank
-///                that needs no message any more takes its mark away itself. If the awaited rank
-///                was faster, it receives the message. So none is left over.
+/// Waiting        a rank looks first. It spins for a short time if its core is free or the awaited
+///                rank does not wait itself. Then it waits as for any request (progress/wait.hpp),
+///                which makes progress meanwhile. A rank that goes to sleep posts a receive and
+///                leaves a mark with the awaited rank. The awaited rank sees the mark after its
+///                next signal, takes it away, and sends an empty message. A rank that needs no
+///                message any more takes its mark away itself. If the awaited rank was faster, it
+///                receives the message. So none is left over.
 /// Order          the store of a signal and the look at the marks have no order by themselves. The
 ///                fence of the rank that goes to sleep orders them (sync/asymmetric_fence.hpp).
 

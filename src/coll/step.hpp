@@ -43,7 +43,7 @@ core::Request* start_receive(core::Thread& thread, const Schedule& schedule, con
 /// Copies bytes. Another process has written or will read much of what collectives copy.
 inline void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
     static constinit platform::CopyTrials<> trials;
-    constexpr std::uint64_t least = 2048;  // vectors copy less in any case
+    constexpr std::uint64_t least = 2048;  // vectors copy fewer bytes in any case
     if (bytes < least)
         std::memmove(to, from, bytes);
     else

@@ -74,7 +74,7 @@ struct OpenFile {
     core::Request* split_request = nullptr;
     const void* split_buffer = nullptr;
     std::uint32_t uncollected = 0;  ///< nonblocking accesses that the program has not completed
-    std::uint32_t under_way = 0;    ///< those that still move data
+    std::uint32_t under_way = 0;    ///< nonblocking accesses that have not ended
     std::condition_variable over;   ///< notified when none is under way
 
     std::atomic<std::int64_t> written_to{-1};  ///< end of the last write of this process

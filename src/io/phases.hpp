@@ -7,7 +7,6 @@
 ///                (Workplace). A process without memory for a window sends and receives its
 ///                messages all the same, but not their contents. The others go on, and all learn of
 ///                its failure at the end.
-///                on, and all learn of its failure at the end.
 
 #include <array>
 #include <chrono>

@@ -6,11 +6,11 @@
 namespace heddle::io {
 namespace {
 
-/// The owner of runs of this length writes them as well as an aggregator.
+/// The length of runs from which their owners write them as well as an aggregator.
 constexpr std::uint64_t long_run = std::uint64_t{256} << 10;
 /// The least bytes of a domain, so that every aggregator has something to do.
 constexpr std::int64_t least_domain = std::int64_t{1} << 20;
-/// Owners of data write them as well if these are so sparse between the first byte and the last.
+/// The ratio of the range of data to their bytes from which their owners write them as well.
 constexpr std::uint64_t most_sparse = 256;
 
 bool overlap(const Share& a, const Share& b) noexcept {

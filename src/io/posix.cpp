@@ -162,8 +162,8 @@ public:
     std::uint64_t identity() const noexcept override { return identity_; }
 
 private:
-    /// Holds a signal, as errors are the program's to handle. A signal does not end it if its files
-    /// are limited (RLIMIT_FSIZE), or if no process reads from the pipe.
+    /// Holds a signal, as errors are the program's to handle. A signal must not end the program
+    /// when its files are limited (RLIMIT_FSIZE), or no process reads from the pipe.
     void hold_signal(std::optional<platform::HeldSignal>& held) const noexcept {
         if (!seekable_)
             held.emplace(SIGPIPE);

@@ -3,7 +3,7 @@
 /// The representation of data in a file (MPI 5.0, 14.5): native, internal, external32, and those
 /// that the program registers.
 ///
-/// internal is the same as native: the processes of a job run on machines of one kind.
+/// internal       is the same as native: the processes of a job run on machines of one kind.
 /// Layout         a filetype counts in extents of its basic types, which have other sizes in
 ///                another representation. layout_in() makes the same type of those extents.
 ///                Displacements in bytes stay the same.

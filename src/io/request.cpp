@@ -87,7 +87,7 @@ int Request::order(core::Thread& thread, std::int64_t etypes, std::int64_t& from
         if (static_cast<std::int32_t>(rank) == open_.communicator->rank) from = end;
         end += all[rank].etypes;
     }
-    // Before any process can leave the call, since all exchange their plans after this.
+    // This comes before any process can leave the call: all exchange their plans after it.
     return first ? open_.shared->store(thread, end) : MPI_SUCCESS;
 }
 
@@ -130,7 +130,7 @@ int Request::convert(core::Thread& thread) {
     return MPI_SUCCESS;
 }
 
-/// Turns a lack of memory in a step into an error of this process alone, as its others are.
+/// Turns a lack of memory in a step into an error of this process alone, like its other errors.
 template <class Step>
 int Request::with_memory(core::Thread& thread, Step step) try {
     return step();

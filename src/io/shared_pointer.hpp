@@ -26,9 +26,10 @@ public:
     SharedPointer(const SharedPointer&) = delete;
     SharedPointer& operator=(const SharedPointer&) = delete;
 
-    /// Collective. On one node rank 0 has taken `segment` and told all, or there is none.
+    /// Makes the pointer. Collective. On one node rank 0 has taken `segment` and told all, or there
+    /// is none.
     int begin(core::Thread& thread, const node::Segment& segment);
-    /// Collective, before the communicator is freed.
+    /// Frees the pointer. Collective, before the communicator is freed.
     int end(core::Thread& thread);
 
     /// Returns whether this process has it.

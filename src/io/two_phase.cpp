@@ -164,7 +164,7 @@ Outcome by_itself(core::Thread& thread, OpenFile& file, const Part& part, Stream
                   : read(thread, file, part, stream, false);
 }
 
-/// Accesses the file by one rank after the other: if places mean nothing, the order of ranks is one
+/// Lets one rank after the other access the file. If places mean nothing, the order of ranks is one
 /// in time.
 Outcome in_turns(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
                  bool writes, std::int32_t tag) {

@@ -12,9 +12,9 @@
 ///                were released before. They end likewise when this process ends in any way. They
 ///                obey the signals and limits of an outer mpiexec.
 /// Reports        started, or not_started for each command at fault; then ended_early at most once;
-///                ended is the last. Some children may not have connected at not_started,
-///                ended_early or ended. Then they never will, and the other children are ended
-///                without being asked for.
+///                ended is the last. If not_started, ended_early or ended comes before all children
+///                have connected, they never will. The other children are ended then without being
+///                asked for.
 /// Thread safety  several threads may start children at once; an object is for one thread at a
 ///                time.
 

@@ -44,7 +44,7 @@ void refuse_srun_without_pmi() {
     const long tasks = number_of("SLURM_STEP_NUM_TASKS");
     if (step < 0 || step >= last_step || tasks < 2) return;
     if (std::getenv("PMI_RANK") != nullptr)
-        return;  // there was a PMI of the rank that has started this one
+        return;  // there was a PMI: the rank that has started this one has it
     throw std::runtime_error(
         "started by srun as one of " + std::to_string(tasks) +
         " tasks, without PMI, so that each would be alone; use 'srun --mpi=pmi2' or 'srun "

@@ -25,7 +25,8 @@ constexpr int patience_ms = 1'000;
 struct HangUp::Watch {
     int descriptor, rank;
     std::atomic<bool> expected{false};
-    /// The watch before, as a thread may outlive its maker: all are kept.
+    /// The watch that was made before. A thread may outlive the object that made its watch, so all
+    /// are kept.
     const Watch* before = nullptr;
 
     static void* run(void* self) noexcept {

@@ -10,7 +10,7 @@
 namespace heddle::launch {
 namespace {
 
-/// A text, from whose front expected words and numbers are read if they are there.
+/// A text. Takes expected words and numbers from its front if they are there.
 class Reader {
 public:
     explicit Reader(std::string_view text) noexcept : text_(text) {}

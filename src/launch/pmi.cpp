@@ -21,8 +21,8 @@ constexpr std::size_t longest_own_key = 64;
 /// Processes on a host that is cut off end so long after its peers were found silent
 /// (transport::Patience).
 constexpr std::chrono::milliseconds longest_abort{3'000};
-/// The patience for each name in an error: the launcher's part on this host has it, or no part
-/// does.
+/// The patience for each name in an error. Either the launcher's part on this host has it, or no
+/// part has.
 constexpr std::chrono::milliseconds patience_for_names{2'000};
 constexpr const char* host_key = "host";
 constexpr std::size_t most_hosts_named = 8, longest_host_name = 256;

@@ -98,7 +98,7 @@ int detach(Thread& thread, Window& window, const void* base) {
     return objects::fail(thread, window, MPI_ERR_RMA_ATTACH, at(base) + " is not attached");
 }
 
-/// Regions that lie side by side are one.
+/// Returns the region that contains the memory. Regions that lie side by side count as one.
 FoundRegion attached_region(const Window& window, std::int32_t rank, std::uint64_t address,
                             std::uint64_t bytes) noexcept {
     FoundRegion found = region_at(window, rank, address);

@@ -33,7 +33,7 @@ int wait(core::Thread& thread, objects::Window& window);
 bool is_complete(const objects::Exposure& exposure) noexcept;
 [[gnu::cold]] int no_exposure(core::Thread& thread, objects::Window& window);
 
-/// Answers MPI_ERR_RMA_SYNC if an epoch has not ended. MPI_Win_free calls it.
+/// Returns MPI_ERR_RMA_SYNC if an epoch has not ended. MPI_Win_free calls it.
 int refuse_open(core::Thread& thread, objects::Window& window);
 
 }  // namespace heddle::rma

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Windows in recipes of the laboratory, of several processes in one address space. The tests check
-/// which instances operations hold. They check that no thread waits for another that waits for an
-/// answer.
+/// which instances operations hold, and that no thread waits for another that waits for an answer.
 
 #include <gtest/gtest.h>
 

@@ -37,7 +37,7 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
-/// The most bytes of a window, over all nodes, so that all nodes find the same.
+/// The most bytes of a window, over all nodes, so that every node decides alike.
 constexpr std::uint64_t most_bytes = node::segments_bytes / 2;
 
 bool has_memory(int flavor) noexcept {

@@ -57,8 +57,8 @@ public:
         for (std::size_t i = 0; i < count_; ++i) before_[i] = target(i).load(acquire);
         give_result();
     }
-    /// Computes all values as if no other thread changed them. Stores those that no thread has
-    /// changed meanwhile.
+    /// Computes all values as if no other thread changed them, and stores them. Computes a value
+    /// again if another thread has changed it meanwhile.
     void change() noexcept {
         for (std::size_t i = 0; i < count_; ++i) before_[i] = after_[i] = target(i).load(acquire);
         if (operation_.builtin == Builtin::replace)

@@ -139,7 +139,7 @@ public:
         return untold_ != 0;
     }
 
-    // --- who waits ---
+    // --- processes that wait ---
 
     /// Returns whether a process that has waited is in now (readers: loosely). The process has
     /// received a message, or has no memory to wait for one.

@@ -94,8 +94,8 @@ struct Node {
     }
 };
 
-/// Runs processes that contend for the lock. One of `one_writes_in` rounds is a write; 0 means no
-/// round.
+/// Runs processes that contend for the lock. One of `one_writes_in` rounds is a write; if it is 0,
+/// none is.
 std::string contend(std::uint64_t seeds, unsigned threads, unsigned one_writes_in) {
     return try_seeds(seeds, {}, [&](Simulation& simulation) {
         auto node = std::make_unique<Node>();
@@ -128,7 +128,8 @@ TEST(WindowLock, readers_share_and_nobody_is_overtaken) {
 
 constexpr std::size_t targets = 3;
 
-/// The part that is taken out of the protocol, so that the simulation finds its purpose.
+/// The part that is taken out of the protocol, so that the simulation finds the fault that it
+/// prevents.
 enum class Without : std::uint8_t {
     nothing,
     looking_again,  ///< after a message
@@ -356,7 +357,7 @@ TEST(WindowLock, readers_of_all_on_two_nodes_wait_for_nobody_who_waits_for_them)
     EXPECT_EQ(contend_for_all(2000, {4, 4, 2, true}), "");
 }
 
-/// Without any part of the protocol the simulation finds a fault.
+/// If one part of the protocol is missing, the simulation finds a fault.
 TEST(WindowLock, without_a_part_of_the_protocol_something_is_found) {
     EXPECT_NE(contend_for_all(4000, {4, 2, 1, true, Without::overtaking}), "");
     EXPECT_NE(contend_for_all(4000, {4, 2, 2, true, Without::loosening}), "");
