@@ -166,7 +166,7 @@ TEST(Execution, a_message_too_long_is_an_error_of_the_request) {
     });
 }
 
-/// So the rings of these instances stay in the caches. Other communicators have other instances.
+/// The rings of few instances stay in the caches. Other communicators have other instances.
 TEST(Execution, calls_of_a_communicator_go_through_few_instances) {
     run_job(2, 1, [](int, int) {
         std::set<int> instances;

@@ -48,8 +48,8 @@ public:
     }
 
     void write() {
-        // In segments that stay in the cache between their arrival and their combination. All ranks
-        // have the same number: that of the largest piece.
+        // The rank combines in segments that stay in the cache between their arrival and their
+        // combination. All ranks have the same number: that of the largest piece.
         const auto others = static_cast<std::uint64_t>(std::max(last_, 1));
         const std::uint64_t segment = std::max<std::uint64_t>(most_bytes / others, fewest_bytes) /
                 std::max<std::uint64_t>(extent_, 1) +

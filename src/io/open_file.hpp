@@ -60,7 +60,7 @@ struct OpenFile {
     const FileSystem* file_system = nullptr;
     int amode = 0;
     std::unique_ptr<SharedPointer> shared;
-    /// For blocking collectives, and for the others.
+    /// Windows for blocking collectives, and for the others.
     std::array<std::unique_ptr<SharedWindows>, 2> windows;
 
     mutable std::mutex lock;
@@ -78,7 +78,7 @@ struct OpenFile {
     std::condition_variable over;   ///< notified when none is under way
 
     std::atomic<std::int64_t> written_to{-1};  ///< end of the last write of this process
-    // For advice; guarded by objects::Files::counting:
+    // Counts for advice; guarded by objects::Files::counting:
     std::uint64_t small_writes = 0;
     std::uint64_t small_bytes = 0;
 

@@ -22,8 +22,8 @@ struct AwaitedLock {
 int hear_of_admission(core::Thread& thread, objects::Window& window, std::int32_t tag,
                       AwaitedLock awaited);
 
-/// Sends the message to a process that waits in this way. Does not fail: without memory for a
-/// message it makes progress until there is memory.
+/// Sends the message to a process that waits for it. Does not fail: without memory for a message it
+/// makes progress until there is memory.
 void tell_of_admission(core::Thread& thread, objects::Window& window, std::int32_t rank,
                        std::int32_t tag);
 

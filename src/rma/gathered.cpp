@@ -86,7 +86,7 @@ int Gathered::flush(core::Thread& thread, std::int32_t rank, Batch& batch) {
         got = copy(thread, rank, batch.gets, Direction::get);
     }
     if (!put && !got) return MPI_SUCCESS;
-    // With no lock held: handlers are the program's.
+    // Raised while no lock is held: handlers are the program's.
     return raise(thread, rank, put ? *put : *got);
 }
 
