@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Reductions of which each piece grows in one place, to which the ranks come in turn.
+/// Reductions whose pieces grow in one place each, to which the ranks come in turn.
 #include <algorithm>
 
 #include "coll/algorithms.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int32_t everybody = -1;
 
-/// The pieces of a part of the operand that fits into a half of the scratch memory. Piece r begins with rank r, and
-/// is complete with the rank before it.
+/// The pieces of a part of the operand that fits into a half of the scratch memory. Piece r begins
+/// with rank r, and is complete with the rank before it.
 class Part {
 public:
     Part(Schedule& schedule, std::uint64_t count)
@@ -31,7 +31,8 @@ private:
     std::span<const std::uint64_t> starts_;
 };
 
-/// The pieces grow in half of the scratch memory: to say that it is the next one's turn is enough.
+/// Pieces that grow in half of the scratch memory. A rank passes a piece by saying that it is the
+/// next rank's turn.
 class InScratch {
 public:
     InScratch(Schedule& schedule, const Part&)
@@ -69,7 +70,7 @@ private:
     std::uint32_t half_;
 };
 
-/// The pieces travel in messages.
+/// Pieces that travel in messages.
 class InMessages {
 public:
     InMessages(Schedule& schedule, const Part& part)
@@ -127,7 +128,7 @@ void accumulate_part(Schedule& schedule, const std::byte* in, std::byte* out, st
     way.end();
 }
 
-/// For `root`, or everybody.
+/// Combines operands for `root`, or for all ranks.
 template <class Way>
 void accumulate(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                 std::int32_t root) {

@@ -2,9 +2,9 @@
 #pragma once
 /// The running result of a reduction, and the buffers it moves through.
 ///
-/// It starts as the input, which is only read. The next operand is received into spare(); whether it
-/// stands to the left or to the right decides which of the two buffers then holds the result, since
-/// operations write where their right operand was.
+/// It starts as the input, which is only read. The next operand is received into spare(). An
+/// operation writes its result into the memory of its right operand. So the side of the new operand
+/// decides which of the two buffers holds the result.
 
 #include "coll/schedule.hpp"
 
@@ -12,7 +12,8 @@ namespace heddle::coll {
 
 class Accumulator {
 public:
-    /// `out`, where the result shall be in the end, serves as a buffer; nullptr: there is none.
+    /// Begins with `in`. `out` is the final place of the result and serves as a buffer. It is
+    /// nullptr if there is no such place.
     Accumulator(Schedule& schedule, const std::byte* in, std::byte* out,
                 std::uint64_t count) noexcept
         : schedule_(schedule),
@@ -20,7 +21,7 @@ public:
           count_(count),
           bytes_(count * schedule.reduction.element_bytes) {
         if (out == nullptr) return;
-        if (in == out) value_ = out;  // in place: what is there may be overwritten
+        if (in == out) value_ = out;  // in place: the input may be overwritten
         buffers_[0] = out;
     }
 
@@ -28,7 +29,7 @@ public:
     std::uint64_t bytes() const noexcept { return bytes_; }
     std::uint64_t count() const noexcept { return count_; }
 
-    /// A buffer that is not in use; the same until the next combination.
+    /// Returns a buffer that is not in use. It stays the same until the next combination.
     std::byte* spare() {
         std::byte*& free = value_ != nullptr && value_ == buffers_[0] ? buffers_[1] : buffers_[0];
         if (free == nullptr) free = schedule_.scratch(bytes_);

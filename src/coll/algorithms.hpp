@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The algorithms: each writes into a schedule what the process of that schedule does.
+/// The algorithms: each writes the actions of one process into the schedule of that process. The
+/// comment on a function describes its algorithm.
 ///
-/// An algorithm with a family of its own lies in the file named after the family. Which one is used
-/// when is decided by the rows and lines of select.cpp.
+/// An algorithm with a family of its own lies in the file named after the family. The rows and
+/// lines of select.cpp decide which algorithm a call takes.
 ///
-/// Buffers        of the user are named in and out; `in` is only read, and is equal to `out` where
-///                the user passed MPI_IN_PLACE.
+/// Buffers        of the user are named in and out. `in` is only read. It is equal to `out` if the
+///                user passed MPI_IN_PLACE.
 /// Order          reductions combine operands in the order of ranks. One, binomial_reduce(), starts
 ///                at the root and goes around: it is for commutative operations.
 
@@ -21,40 +22,44 @@ namespace heddle::coll {
 
 // shared.cpp: in memory that all ranks share (shared_scratch.hpp), for blocking calls
 
-/// Everyone says in a place of its own that it has come, and looks at the others'.
+/// Every rank notes in a place of its own that it has come, and looks at the other places.
 void shared_barrier(Schedule& schedule);
 /// The root copies into its slots, and the others out of them.
 void shared_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
-/// The others copy their operands into slots, and the root combines what is there (fold.hpp).
+/// The others copy their operands into slots, and the root combines the contents (fold.hpp).
 void shared_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                    std::int32_t root);
-/// Everyone copies its operand into slots, and combines those of all. The order is that of direct_allreduce().
+/// Every rank copies its operand into slots, and combines those of all. The order is that of
+/// direct_allreduce().
 void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
-/// Of two ranks, each combines half of the elements and gives the other the result. Of more: shared_allreduce().
+/// If there are two ranks, each combines half of the elements and gives the other the result. With
+/// more ranks this is shared_allreduce().
 void halved_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
 /// The block of this process need not be in its place in `all` yet.
 void shared_allgather(Schedule& schedule, Block mine, const Blocks& all);
-/// All blocks at once, if they fit into a slot, or in rounds, as pairwise_alltoall(). `out` may be `in`: in place.
+/// All blocks move at once if they fit into a slot, otherwise in rounds as in pairwise_alltoall().
+/// `out` may be `in`: in place.
 void shared_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in, bool in_place);
 
 // barrier.cpp
 
-/// One round, in which everyone tells everyone. Where ranks share cores a round costs more than its
-/// messages, since each needs every rank to run.
+/// One round, in which every rank signals every other. If ranks share cores, a round costs more
+/// than its messages, since each needs every rank to run.
 void direct_barrier(Schedule& schedule);
-/// ceil(log2 p) rounds; in round k everyone tells the rank 2^k above (Hensgen, Finkel, Manber 1988).
+/// ceil(log2 p) rounds; in round k every rank signals the rank 2^k above (Hensgen, Finkel, Manber
+/// 1988).
 void dissemination_barrier(Schedule& schedule);
 
 // bcast.cpp
 
 void binomial_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
-/// The root deals pieces out, and all pass them around a ring: nobody sends everything twice.
+/// The root deals pieces out, and all pass them around a ring: no rank sends everything twice.
 void scatter_ring_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes,
                         std::int32_t root);
 
 // reduce.cpp
 
-/// Everyone sends to the root, which combines them in the order of shared_reduce().
+/// Every rank sends to the root, which combines the operands in the order of shared_reduce().
 void direct_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                    std::int32_t root);
 /// A tree with the root on top, which turns ranks around: for commutative operations.
@@ -63,30 +68,31 @@ void binomial_reduce(Schedule& schedule, const std::byte* in, std::byte* out, st
 /// A tree with rank 0 on top, which sends the result to the root.
 void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                     std::int32_t root);
-/// direct_reduce_scatter(), and the pieces to the root.
+/// direct_reduce_scatter(), after which the pieces go to the root.
 void scattered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                       std::int32_t root);
 
 // allreduce.cpp
 
-/// One round: everyone sends its operand to everyone, and all combine all of them.
+/// One round: every rank sends its operand to every other, and all combine all of them.
 void direct_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
-/// Pairs at distance 1, 2, 4, ... exchange what they have. Ranks above a power of two
-/// hand theirs to a neighbour first.
+/// Pairs at distance 1, 2, 4, ... exchange their results so far. Ranks above a power of two hand
+/// their operands to a neighbour first.
 void doubling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                         std::uint64_t count);
-/// direct_reduce_scatter(), and everyone gives its piece to everyone.
+/// direct_reduce_scatter(), after which every rank gives its piece to every other.
 void scattered_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                          std::uint64_t count);
 
 // accumulated.cpp
 
-/// Each piece of the result grows in one place, where everyone in turn adds his operand, beginning with
-/// another rank for each piece; then everyone copies all of it. The place is in memory that all share
-/// (shared_scratch.hpp), so that an operand is read once, by its owner. For commutative operations.
+/// Each piece of the result grows in one place, where every rank in turn adds its operand. Each
+/// piece begins with another rank. Then every rank copies all of the result. The place is in memory
+/// that all share (shared_scratch.hpp), so that only its owner reads an operand, once. For
+/// commutative operations.
 void accumulated_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                            std::uint64_t count);
-/// The same in the same order, without such memory: the pieces travel.
+/// The same in the same order, without shared memory: the pieces travel.
 void travelling_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                           std::uint64_t count);
 /// The same for the root alone.
@@ -97,20 +103,20 @@ void travelling_reduce(Schedule& schedule, const std::byte* in, std::byte* out, 
 
 // reduce_scatter.cpp
 
-/// Everyone gets the operands of its piece from everyone, and combines them. `starts`:
-/// where the pieces begin, in elements, and where the last one ends. The result goes to `result`,
-/// which may be the start of `in` or the piece itself if `reuse` says that they overlap. What lies
-/// outside of the result stays as it is.
+/// Every rank gets the operands of its piece from every other, and combines them. `starts` has the
+/// first element of each piece, and the end of the last one. The result goes to `result`. This may
+/// be the start of `in` or the piece itself if `reuse` says that they overlap. Memory outside of
+/// the result stays as it is.
 void direct_reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* result,
                            std::span<const std::uint64_t> starts, bool reuse);
-/// Pieces of equal size, but for a remainder.
+/// Returns pieces of equal size, but for a remainder.
 std::span<const std::uint64_t> even_pieces(Schedule& schedule, std::uint64_t count);
 
 // gather.cpp
 
 /// The root receives from all. `mine` is the block of this process.
 void direct_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
-/// Equal blocks: a tree, in which the sum of blocks below a process goes up as one message.
+/// Equal blocks: a tree, in which all blocks below a process go up as one message.
 void binomial_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
 
 // scatter.cpp
@@ -120,21 +126,21 @@ void binomial_scatter(Schedule& schedule, const Blocks& all, Block mine, std::in
 
 // allgather.cpp: the block of this process is in its place in `all`
 
-/// Everyone sends to everyone.
+/// Every rank sends to every other.
 void direct_allgather(Schedule& schedule, const Blocks& all);
-/// p - 1 rounds, each between neighbours. `complete`: a process that has everything already.
+/// p - 1 rounds, each between neighbours. `complete` is a process that has everything already.
 void ring_allgather(Schedule& schedule, const Blocks& all, std::int32_t complete = -1);
-/// Equal blocks, ceil(log2 p) rounds, each passing on all that has been gathered
+/// Equal blocks, ceil(log2 p) rounds. Each round passes on all blocks that have been gathered
 /// (Bruck, Ho, Kipnis, Upfal, Weathersby 1997).
 void bruck_allgather(Schedule& schedule, const Blocks& all);
 
 // alltoall.cpp
 
-/// Everything at once.
+/// All messages at once.
 void direct_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in);
-/// p - 1 rounds; in each, everyone sends to one and receives from one.
+/// p - 1 rounds; in each, every rank sends to one and receives from one.
 void pairwise_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in);
-/// A copy of the blocks that go to others, for exchanges in place.
+/// Copies the blocks that go to other ranks, for exchanges in place.
 Blocks copied(Schedule& schedule, const Blocks& blocks);
 
 // scan.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Every algorithm that a knob can force, in every operation it is for, against a plain reference: each size, in place
-/// and not, elements with gaps, operands that must not change places. All processes are in one address space.
+/// Every algorithm that a knob can force, in each of its operations, against a plain reference. The
+/// cases are each size, in place and not, elements with gaps, and operands that must not change
+/// places. All processes are in one address space.
 
 #include <gtest/gtest.h>
 
@@ -22,14 +23,14 @@ namespace {
 using testing::run_job;
 
 constexpr int most_ranks = 7;
-// Of elements: up to 1 MiB; where each access is looked at, up to 64 KiB.
+// Numbers of elements: up to 1 MiB, or up to 64 KiB if a sanitizer looks at each access.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr int counts[] = {0, 1, 7, 512, 32768};
 #else
 constexpr int counts[] = {0, 1, 7, 512, 32768, 524288};
 #endif
 
-/// x -> a x + b modulo 256: composing two of them minds the order.
+/// x -> a x + b modulo 256: the composition of two depends on their order.
 using Element = std::array<unsigned char, 2>;
 Element operator*(Element f, Element g) {
     return {static_cast<unsigned char>(f[0] * g[0]),
@@ -64,7 +65,7 @@ void combine(void* in, void* inout, int* length, MPI_Datatype* type) {
     }
 }
 
-/// Elements as they lie in a buffer, one after the other or with gaps that nobody may touch.
+/// Elements as they lie in a buffer, one after the other or with gaps that must stay untouched.
 struct Layout {
     explicit Layout(bool gaps) : step(gaps ? 5 : 2) {
         MPI_Type_contiguous(2, MPI_BYTE, &type);
@@ -93,14 +94,15 @@ public:
                  untouched) {}
 
     void* at(int i) { return bytes_.data() + static_cast<std::ptrdiff_t>(i) * step_; }
-    /// `number` elements from `first` on become those of a rank, counted from `offset`.
+    /// Fills `number` elements from `first` on with those of a rank, counted from `offset`.
     void fill(int first, int number, int rank, int offset = 0) {
         for (int i = 0; i < number; ++i) {
             const Element element = element_of(rank, offset + i);
             std::memcpy(at(first + i), element.data(), sizeof element);
         }
     }
-    /// The first element from `first` on that is not what `wanted(i)` says, or has lost its gap; -1: there is none.
+    /// Returns the first element from `first` on that is not `wanted(i)`, or has lost its gap.
+    /// Returns -1 if there is none.
     template <class Wanted>
     int wrong(int first, int number, Wanted&& wanted) {
         for (int i = 0; i < number; ++i) {
@@ -118,7 +120,7 @@ private:
     std::vector<unsigned char> bytes_;
 };
 
-/// One way to call the operation, by one rank of a job.
+/// One call of the operation, by one rank of a job.
 struct Job {
     int rank, ranks;
     const Layout& layout;
@@ -131,7 +133,7 @@ struct Job {
     auto of(int source, int offset = 0) const {
         return [=](int i) { return element_of(source, offset + i); };
     }
-    /// The combination of the elements of all ranks, for each i of a period.
+    /// Returns the combination of the elements of all ranks, for each i of a period.
     std::vector<Element> result() const {
         std::vector<Element> all;
         for (int i = 0; i < period; ++i) {
@@ -193,7 +195,8 @@ int allreduce(const Job& job) {
                      [&](int i) { return result[static_cast<std::size_t>(i % period)]; });
 }
 
-/// Blocks of all ranks one after the other, each with its rank's elements.
+/// Checks blocks of all ranks one after the other, each with its rank's elements. Returns the first
+/// wrong element, or -1.
 int wrong_block(const Job& job, Buffer& all) {
     for (int source = 0; source < job.ranks; ++source)
         if (const int at = all.wrong(source * job.count, job.count, job.of(source)); at >= 0)
@@ -267,7 +270,8 @@ int allgatherv(const Job& job) {
     return -1;
 }
 
-/// The block from one rank to another has the elements of the one, counted from the number of the other.
+/// Checks an exchange. The block from one rank to another has the elements of the sender, counted
+/// from the number of the receiver.
 template <class Call>
 int exchange(const Job& job, Call&& call) {
     const int stride = job.count + 1;
@@ -312,7 +316,7 @@ int alltoallw(const Job& job) {
     });
 }
 
-using Check = int (*)(const Job&);  ///< the answer: which element is wrong; -1: none
+using Check = int (*)(const Job&);  ///< returns the wrong element, or -1 if there is none
 Check check_of(Collective what) {
     switch (what) {
         case Collective::barrier: return barrier;

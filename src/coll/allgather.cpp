@@ -33,7 +33,7 @@ void bruck_allgather(Schedule& schedule, const Blocks& all) {
     const auto blocks = [&](std::int32_t count) {
         return static_cast<std::uint64_t>(count) * mine.bytes;
     };
-    // That of this process first, then those of the ranks above it, around.
+    // The block of this process first, then those of the ranks above it, around.
     std::byte* gathered = schedule.scratch(blocks(schedule.size));
     schedule.copy(mine.data, gathered, mine.bytes);
     for (std::int32_t distance = 1; distance < schedule.size; distance *= 2) {

@@ -15,8 +15,8 @@ void direct_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
     const auto slot = [&](std::int32_t of) {
         return others + bytes * static_cast<std::uint64_t>(of);
     };
-    // The result grows where the rightmost operand is. The last rank's own would have to be copied first: where
-    // the order of two does not matter, it takes the one before.
+    // The result grows in the place of the rightmost operand. The last rank would have to copy its
+    // own first. If two operands may change places, it takes the operand before instead.
     const bool own = rank == last && in != out && last > 0 && schedule.reduction.commutative();
     const std::int32_t pivot = own ? last - 1 : last;
     std::byte* sum = in == out && rank != last ? slot(last) : out;

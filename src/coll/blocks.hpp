@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where the data of each process lies in a buffer that has a block for everyone.
+/// The places of each process's data in a buffer that has a block for every process.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ class Blocks {
 public:
     /// Equal blocks, one after the other.
     Blocks(std::byte* first, std::uint64_t bytes) noexcept : first_(first), bytes_(bytes) {}
-    /// Any blocks; the list outlives this.
+    /// Any blocks; the list outlives this object.
     explicit Blocks(std::span<const Block> blocks) noexcept : list_(blocks.data()) {}
 
     Block operator[](std::int32_t rank) const noexcept {

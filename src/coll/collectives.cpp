@@ -8,7 +8,8 @@
 namespace heddle::coll {
 namespace {
 
-/// Has the algorithm for `bytes` write. `operation`: whether operands may change places.
+/// Makes the algorithm for `bytes` write its steps. `operation` says whether operands may change
+/// places.
 void write(Schedule& schedule, Collective what, std::uint64_t bytes, const Arguments& arguments,
            Needs operation = Needs::commutative) {
     choose(schedule, what, bytes, operation).write(schedule, arguments);
@@ -22,7 +23,7 @@ void write_reduction(Schedule& schedule, Collective what, std::uint64_t count,
           reduction.commutative() ? Needs::commutative : Needs::nothing);
 }
 
-/// Whether it is known that its ranks are on one node.
+/// Returns whether it is known that the ranks are on one node.
 bool is_on_one_node(const Schedule& schedule) noexcept {
     return schedule.communicator.nodes == nullptr && schedule.writer.process->numbers.is_one_node();
 }
@@ -33,7 +34,7 @@ Needs needs_met(const Schedule& schedule, const Call& call) {
     Needs met = call.has;
     if (schedule.blocking()) met = met | Needs::blocking;
     if (!is_on_one_node(schedule) && may_go_in_levels(schedule, call)) met = met | Needs::nodes;
-    // An element goes into a slot, or the others stay out, too.
+    // Unless an element fits into a slot, no rank uses scratch memory.
     if (may_have_scratch(schedule) && schedule.reduction.element_bytes <= ScratchLayout::slot_bytes)
         met = met | Needs::shared;
     return met;
@@ -50,7 +51,7 @@ const Algorithm& choose(const Schedule& schedule, Collective what, std::uint64_t
     return select(call, settings);
 }
 
-// Where all know that there are no bytes, nobody waits for anybody.
+// If all ranks know that there are no bytes, no rank waits for another.
 
 void barrier(Schedule& schedule) { write(schedule, Collective::barrier, 0, {}); }
 

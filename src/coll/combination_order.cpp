@@ -11,13 +11,13 @@ namespace {
 
 using Operands = std::span<std::byte*>;
 
-/// The result is where the right one was.
+/// Combines two operands. The result is in the place of the right one.
 void combine(Schedule& schedule, std::byte*& left, std::byte* right, std::uint64_t count) {
     schedule.combine(left, right, count);
     left = right;
 }
 
-/// From the last one down.
+/// Combines from the last operand down.
 std::byte* fold(Schedule& schedule, Operands operands, std::uint64_t count, std::size_t pivot) {
     std::byte* const sum = operands[pivot];
     for (std::size_t rank = operands.size(); rank-- > 0;)
@@ -25,7 +25,7 @@ std::byte* fold(Schedule& schedule, Operands operands, std::uint64_t count, std:
     return sum;
 }
 
-/// Neighbours at distance 1, then at 2, 4, ...: a tree whose first operand is its root.
+/// Combines neighbours at distance 1, then at 2, 4, ...: a tree whose first operand is its root.
 std::byte* fold_pairs(Schedule& schedule, Operands operands, std::uint64_t count) {
     for (std::size_t distance = 1; distance < operands.size(); distance *= 2)
         for (std::size_t at = 0; at + distance < operands.size(); at += 2 * distance)
@@ -33,7 +33,7 @@ std::byte* fold_pairs(Schedule& schedule, Operands operands, std::uint64_t count
     return operands[0];
 }
 
-/// As doubling_allreduce(): surplus pairs begin as one.
+/// Combines as doubling_allreduce(): surplus pairs begin as one.
 std::byte* fold_doubling(Schedule& schedule, Operands operands, std::uint64_t count) {
     const std::size_t active = std::bit_floor(operands.size());
     const std::size_t surplus = operands.size() - active;
@@ -48,7 +48,7 @@ std::byte* fold_doubling(Schedule& schedule, Operands operands, std::uint64_t co
     return fold_pairs(schedule, operands.first(active), count);
 }
 
-/// As travelling_allreduce(): piece r begins with rank r.
+/// Combines as travelling_allreduce(): piece r begins with rank r.
 std::byte* fold_in_turns(Schedule& schedule, Operands operands, std::uint64_t count) {
     const std::uint64_t extent = schedule.reduction.element_bytes;
     const std::span<const std::uint64_t> starts = even_pieces(schedule, count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// In which order algorithms combine the operands of all ranks, for whoever has all of them in one place.
+/// The order in which algorithms combine the operands of all ranks. A process that has all of them
+/// in one place can follow it.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace heddle::coll {
 
 enum class CombinationOrder : std::uint8_t {
-    unknown,   ///< or such that nobody has all operands in one place
+    unknown,   ///< or no process has all operands in one place
     any,       ///< it makes no difference to the result
     last,      ///< x0 op (x1 op (... op xn)): shared_allreduce(), direct_allreduce()
     at_root,   ///< RootFold: shared_reduce(), direct_reduce()
@@ -21,8 +22,8 @@ enum class CombinationOrder : std::uint8_t {
     turns,     ///< travelling_allreduce(): each piece begins with another rank
 };
 
-/// Combines operands, by rank, and answers where the result is. Operands are overwritten. Of RootFold and of trees the root
-/// matters.
+/// Combines operands, by rank, and returns the place of the result. Operands are overwritten. The
+/// root matters for RootFold and for trees.
 std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std::byte*> operands,
                        std::uint64_t count, std::int32_t root);
 

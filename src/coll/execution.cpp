@@ -14,7 +14,7 @@
 namespace heddle::coll {
 namespace {
 
-/// Above the tags of blocking calls and of agreements (comm/agreement.hpp).
+/// The first tag, above those of blocking calls and of agreements (comm/agreement.hpp).
 constexpr std::uint32_t first_tag = 1u << 16;
 constexpr std::uint32_t tags = 1u << 30;
 
@@ -22,8 +22,8 @@ Execution& execution_of(const core::Request& request) noexcept {
     return *static_cast<Execution*>(request.extra);
 }
 
-/// The tag of the call of this number: its own, and such that the calls of a communicator go through few instances,
-/// whose rings stay in the caches.
+/// Returns the tag of the call of this number, which is its own. The calls of a communicator go
+/// through few instances, whose rings stay in the caches.
 std::int32_t tag_of_call(const p2p::Engine& engine, const objects::Communicator& communicator,
                          std::uint32_t number) {
     const auto instances = static_cast<std::uint32_t>(engine.instances());
@@ -34,7 +34,7 @@ std::int32_t tag_of_call(const p2p::Engine& engine, const objects::Communicator&
     return tag_through(engine, communicator, first_tag, number % (tags / instances), instance);
 }
 
-/// The most messages that are under way at once.
+/// Returns the most messages that are pending at once.
 std::size_t largest_stage(std::span<const Step> steps) noexcept {
     std::size_t most = 0, now = 0;
     for (const Step& step : steps) {
@@ -86,7 +86,7 @@ core::Request* Execution::start(core::Thread& thread) {
     request_->extra = this;
     next_ = 0;
     failure_ = {};
-    ended_.store(0, relaxed);  // published with what is under way, to the thread that goes on
+    ended_.store(0, relaxed);  // published with the pending messages, to the thread that goes on
     engine.endings().count_composed(+1);
     core::Request* const request = request_;
     if (!advance(thread)) return request;
@@ -101,13 +101,13 @@ core::Request* Execution::start(core::Thread& thread) {
     return &engine.requests().completed_send();
 }
 
-/// Goes on until messages are under way that are not complete; true at the end.
+/// Goes on until there are messages that are not complete. Returns true at the end.
 bool Execution::advance(core::Thread& thread) noexcept {
     for (;;) {
         collect(thread);
         if (next_ == schedule.steps().size()) return true;
-        // One for this thread, so that nobody goes on before it is done here. Published by what is
-        // started.
+        // One for this thread, so that no other goes on before this thread is done here. The
+        // messages that it starts publish it.
         left_.store(messages_ahead() + 1, relaxed);
         const std::uint32_t over = start_stage(thread);
         core::causality::before(this);
@@ -116,7 +116,7 @@ bool Execution::advance(core::Thread& thread) noexcept {
     }
 }
 
-/// How many messages the next stage starts.
+/// Returns how many messages the next stage starts.
 std::uint32_t Execution::messages_ahead() const noexcept {
     std::uint32_t count = 0;
     for (const Step& step : schedule.steps().subspan(next_)) {
@@ -126,7 +126,8 @@ std::uint32_t Execution::messages_ahead() const noexcept {
     return count;
 }
 
-/// The answer: how many of its messages nobody will hear of, since they are over.
+/// Starts a stage. Returns the number of its messages that have completed already: no listener
+/// hears of them.
 std::uint32_t Execution::start_stage(core::Thread& thread) noexcept {
     const auto steps = schedule.steps();
     std::uint32_t over = 0;
@@ -146,7 +147,7 @@ std::uint32_t Execution::start_stage(core::Thread& thread) noexcept {
             ++over;
         } else {
             under_way_.push_back(message);
-            // Most sends are over at once: the rest are listened for all together, later.
+            // Most sends complete at once. The thread listens for the rest together, later.
             if (is_send(step)) std::swap(under_way_[sends++], under_way_.back());
         }
     }
@@ -174,7 +175,7 @@ void Execution::do_here(const Step& step) noexcept {
     }
 }
 
-/// What became of the messages, which are complete.
+/// Collects the outcomes of the messages, which are complete.
 void Execution::collect(core::Thread& thread) noexcept {
     p2p::Engine& engine = *thread.engine;
     for (core::Request* message : under_way_) {
@@ -208,7 +209,8 @@ void Execution::complete(core::Thread& thread) noexcept {
     request.source = failure_.source;
     request.order = failure_.length;
     core::causality::before(&request);
-    // First: a persistent one may be started again, or destroyed, as soon as its request is complete.
+    // This comes first: a persistent execution may be started again, or destroyed, as soon as its
+    // request is complete.
     if ((ended_.fetch_or(by_completion, acq_rel) & by_owner) != 0) {
         engine.requests().free(thread, request);
         delete this;
@@ -223,7 +225,7 @@ void Execution::complete(core::Thread& thread) noexcept {
 void Execution::let_go(core::Thread& thread, core::Request* request) noexcept {
     if ((ended_.fetch_or(by_owner, acq_rel) & by_completion) == 0) return;
     delete this;
-    // The completer may still be about to say that it is complete.
+    // The completing thread may still be about to say that it is complete.
     if (request != nullptr && !request->immortal)
         thread.engine->endings().free_when_done(thread, *request);
 }
@@ -231,7 +233,7 @@ void Execution::let_go(core::Thread& thread, core::Request* request) noexcept {
 core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution) {
     execution->prepare();
     core::Request* const request = execution->start(thread);
-    // Otherwise it is over, and goes with the pointer.
+    // Otherwise it has completed, and is destroyed with the pointer.
     if (request != nullptr && !request->immortal) (void)execution.release();
     return request;
 }
@@ -251,7 +253,7 @@ core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> 
 
 namespace {
 
-// --- what both kinds of requests do (core/request_type.hpp) ---
+// --- the operations of both kinds of requests (core/request_type.hpp) ---
 
 int let_go(core::Thread& thread, core::Request& request) {
     request.kind.store(core::Kind::none, relaxed);
@@ -259,7 +261,8 @@ int let_go(core::Thread& thread, core::Request& request) {
     return MPI_SUCCESS;
 }
 
-/// Which step it has come to changes at any time: the whole waits for any of the others.
+/// Reports the wait. The step of the execution changes at any time: the whole waits for any of the
+/// other ranks.
 void tell(core::Thread& thread, const core::Request& request, node::AwaitedEvent& event) noexcept {
     const Execution& execution = execution_of(request);
     event.any_peer = true;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A schedule that runs without a thread that waits for it: a nonblocking collective, or one start of a
-/// persistent one.
+/// A schedule that runs without a thread that waits for it: a nonblocking collective, or one start
+/// of a persistent one.
 ///
-/// Progress       the caller runs the first stage (what comes before the first wait). Each later one
-///                is run by whoever completes the last message of the stage before, once that thread
-///                holds no lock; by a thread of the program if an operation of the program's is called.
-///                A thread that waits for the request sleeps meanwhile; it is woken by
-///                the completion of the whole.
-/// Messages       have the tag of the call's number among the nonblocking and persistent calls on its
-///                communicator, which is the same in every process (MPI 5.0, 6.12): calls under way
-///                at once do not mix, and are spread over instances.
-/// Errors         the first goes to the request. It stops nothing: the other processes, which know
-///                nothing of it, still get what they wait for. An exception that leaves an operation of
-///                the program is one, too (MPI_ERR_OTHER): there may be no call for it to pass through.
-/// Objects        communicator, operation and datatypes are held until the end: the user may free them.
-/// Thread safety  a stage is run by one thread; `left_` hands over to the next. The owner of the handle
-///                and the completion may come in any order: `ended_` says who destroys.
+/// Progress       the caller runs the first stage, which is everything before the first wait. The
+///                thread that completes the last message of a stage runs the next one, once it
+///                holds no lock. A thread of the program runs it if it calls an operation of the
+///                program. A thread that waits for the request sleeps meanwhile. The completion of
+///                the whole wakes it.
+/// Messages       have the tag of the call's number among the nonblocking and persistent calls on
+///                its communicator. The number is the same in every process (MPI 5.0, 6.12). So
+///                pending calls do not mix, and are spread over instances.
+/// Errors         the first one goes to the request. It stops nothing: the other processes do not
+///                know of it, and still get what they wait for. An exception that leaves an
+///                operation of the program is an error, too (MPI_ERR_OTHER): there may be no call
+///                for it to pass through.
+/// Objects        communicator, operation and datatypes are held until the end: the user may free
+///                them.
+/// Thread safety  one thread runs a stage; `left_` hands over to the next. The owner of the handle
+///                and the completion may come in any order: `ended_` says which of them destroys.
 
 #include <atomic>
 #include <memory>
@@ -38,13 +40,13 @@ public:
     const char* const call;    ///< the MPI function that has made it
     std::uint32_t number = 0;  ///< of the call among all on its communicator
 
-    /// After the schedule has been written: takes references and the tag.
+    /// Takes references and the tag, after the schedule has been written.
     void prepare();
-    /// Runs the first stage. The answer is a request, or the completed send if all is over; nullptr when
-    /// memory has run out.
+    /// Runs the first stage. Returns a request, or the completed send if everything has completed.
+    /// Returns nullptr if memory has run out.
     core::Request* start(core::Thread& thread);
-    /// The owner of the handle is done with it: destroys this and its request (nullptr: there is none)
-    /// now, or when it is complete.
+    /// Ends the use by the owner of the handle. Destroys this object and its request (nullptr:
+    /// there is none) now, or when it is complete.
     void let_go(core::Thread& thread, core::Request* request) noexcept;
 
     void completed(p2p::ProgressCall& call, core::Request& message) noexcept override;
@@ -71,14 +73,15 @@ private:
     std::size_t next_ = 0;              ///< step
     std::vector<core::Request*> under_way_;
     Failure failure_;
-    std::atomic<std::uint32_t> left_{0};               ///< messages under way, and who starts them
+    /// Pending messages, and one for the thread that starts them.
+    std::atomic<std::uint32_t> left_{0};
     std::atomic<std::uint32_t> ended_{by_completion};  ///< not running, or let go
 };
 
-/// A nonblocking call: the answer is as of Execution::start().
+/// Starts a nonblocking call. Returns the same as Execution::start().
 core::Request* start(core::Thread& thread, std::unique_ptr<Execution> execution);
 
-/// A persistent request.
+/// Makes a persistent request.
 core::Request* make_persistent(core::Thread& thread, std::unique_ptr<Execution> execution);
 
 }  // namespace heddle::coll

@@ -21,7 +21,7 @@ using heddle::testing::run_job;
 constexpr int ranks = 3;
 constexpr int threads = 3;
 
-/// Long enough for messages that wait for their receivers, in some rounds.
+/// Returns a length. In some rounds it is long enough for messages that wait for their receivers.
 int length_of(int round) { return round % 4 == 3 ? 6000 : 1 + round % 50; }
 
 std::vector<int> numbers(int count, int seed) {
@@ -91,7 +91,7 @@ TEST(Execution, persistent_ones_start_again_and_again) {
         MPI_Allgather_init(part.data(), 700, MPI_INT, all.data(), 700, MPI_INT, comm, MPI_INFO_NULL,
                            &requests[2]);
         for (int round = 0; round < 100; ++round) {
-            std::iota(part.begin(), part.end(), round * (rank + 1));  // where it is
+            std::iota(part.begin(), part.end(), round * (rank + 1));  // in place
             int done = 0;
             MPI_Startall(3, requests.data());
             while (!done) MPI_Request_get_status(requests[2], &done, MPI_STATUS_IGNORE);
@@ -104,9 +104,10 @@ TEST(Execution, persistent_ones_start_again_and_again) {
     });
 }
 
-/// What the handle named is freed at once: type, operation, and the requests of every other round.
+/// The test frees all objects of a call at once: type, operation, and the requests of every other
+/// round.
 TEST(Execution, objects_live_until_the_end) {
-    static std::vector<int> kept[2][40];  // what nobody waits for must not go away
+    static std::vector<int> kept[2][40];  // must stay valid though no thread waits for it
     run_job(2, 1, [](int rank, int) {
         for (int round = 0; round < 40; ++round) {
             MPI_Comm comm;
@@ -165,7 +166,7 @@ TEST(Execution, a_message_too_long_is_an_error_of_the_request) {
     });
 }
 
-/// So that the rings of these instances stay in the caches; other communicators have others.
+/// The rings of few instances stay in the caches. Other communicators have other instances.
 TEST(Execution, calls_of_a_communicator_go_through_few_instances) {
     run_job(2, 1, [](int, int) {
         std::set<int> instances;

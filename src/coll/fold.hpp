@@ -2,8 +2,8 @@
 #pragma once
 /// All operands at the root, combined there one after the other.
 ///
-/// Order          where operands may change places: the root's own, to which the others are added from the last
-///                rank down. Otherwise from the last rank down in the order of ranks.
+/// Order          if operands may change places: the root's own, to which the others are added from
+///                the last rank down. Otherwise from the last rank down in the order of ranks.
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ namespace heddle::coll {
 
 class RootFold {
 public:
-    /// `most_bytes` of operands at a time. Of other processes than the root: nothing happens.
+    /// Combines operands of `most_bytes` at a time. Does nothing in processes other than the root.
     RootFold(Schedule& schedule, std::int32_t root, bool in_place, std::uint64_t most_bytes)
         : schedule_(schedule), root_(root), last_(schedule.size - 1) {
         if (schedule.rank != root || schedule.reduction.commutative()) return;
@@ -21,7 +21,7 @@ public:
         if (in_place && root != last_) apart_ = schedule.scratch(most_bytes);
     }
 
-    /// `operand(rank)`: where those of the others are.
+    /// Writes the steps. `operand(rank)` returns the place of another rank's operand.
     template <class Operand>
     void write(const std::byte* in, std::byte* out, std::uint64_t count, Operand&& operand) {
         const std::uint64_t bytes = count * schedule_.reduction.element_bytes;

@@ -21,7 +21,7 @@ void binomial_gather(Schedule& schedule, Block mine, const Blocks& all, std::int
     };
     if (tree.members() == 1 && !tree.is_root())
         return schedule.send(mine.data, bytes, tree.parent());
-    // In the order of positions, which at rank 0 is that of ranks.
+    // Blocks lie in the order of positions, which at rank 0 is that of ranks.
     const bool in_place = tree.is_root() && root == 0;
     std::byte* gathered = in_place ? all[0].data : schedule.scratch(blocks(tree.members()));
     schedule.copy(mine.data, gathered, bytes);

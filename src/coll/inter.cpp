@@ -6,7 +6,7 @@
 namespace heddle::coll::inter {
 namespace {
 
-/// What all of a group have goes to all of the other, each process getting it from one.
+/// Sends the data that all of a group have to all of the other. Each process gets them from one.
 void cross(Schedule& schedule, const std::byte* ours, std::byte* theirs, std::uint64_t bytes) {
     const std::int32_t group = schedule.communicator.size();
     schedule.receive(theirs, bytes, schedule.rank % schedule.size);
@@ -18,7 +18,7 @@ std::uint64_t bytes_of(const Schedule& schedule, std::uint64_t count) {
     return count * schedule.reduction.element_bytes;
 }
 
-/// The combination of the group, at its rank 0: the answer there.
+/// Returns the combination of the group, at its rank 0 only.
 std::byte* combine_group(Schedule& schedule, const std::byte* in, std::uint64_t count) {
     std::byte* const all =
         schedule.rank == 0 ? schedule.scratch(bytes_of(schedule, count)) : nullptr;
@@ -97,7 +97,8 @@ void reduce_scatter(Schedule& schedule, const std::byte* in, std::byte* out,
     const std::uint64_t each = schedule.reduction.element_bytes;
     const std::uint64_t total = starts.back() * each;
     const auto bytes = [&](std::size_t rank) { return (starts[rank + 1] - starts[rank]) * each; };
-    // No process knows how the other group divides its result, so that it crosses over in one piece.
+    // No process knows how the other group divides its result, so that it crosses over in one
+    // piece.
     std::byte* const ours = combine_group(schedule, in, starts.back());
     std::byte* theirs = nullptr;
     if (schedule.rank == 0) {

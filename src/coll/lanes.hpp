@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Through which instances the messages of collectives go. Of tags that differ in their last digit only, each has an
-/// instance of its own (instance/pool.hpp), so that a tag with a certain last digit goes through any instance
-/// that is wanted.
+/// The instances that messages of collectives go through. Tags that differ in their last digit only
+/// have an instance each (instance/pool.hpp). So a tag with a certain last digit goes through any
+/// instance that is wanted.
 ///
-/// A ring is 32 KiB for each pair of ranks that talk, of each instance, and collectives have many talk. So all large
-/// communicators share `lanes` instances, whatever their operations. Small ones do not: their threads are not to meet.
-/// Both sides of a message must find the same: the groups of an intercommunicator differ in size.
+/// Each pair of ranks that communicate has a ring of 32 KiB in each instance, and collectives have
+/// many pairs. So all large communicators share `lanes` instances, whatever their operations. Small
+/// ones do not: their threads are not to meet. Both sides of a message must find the same instance.
+/// So intercommunicators do not share: their groups differ in size.
 
 #include <cstdint>
 
@@ -21,12 +22,12 @@ inline constexpr std::int32_t most_ranks_on_their_own = 16;
 inline bool shares_lanes(const objects::Communicator& communicator) noexcept {
     return communicator.peers > most_ranks_on_their_own && communicator.remote == nullptr;
 }
-/// Consecutive ones of a process have different ones.
+/// Returns the first lane. Consecutive communicators of a process have different ones.
 inline std::uint32_t first_lane(const objects::Communicator& communicator) noexcept {
     return communicator.context / 2 % lanes;
 }
-/// The tag of this number whose messages in the collective context go through the instance. `first`: a multiple of
-/// the instances.
+/// Returns the tag of this number whose messages in the collective context go through the instance.
+/// `first` is a multiple of the instances.
 inline std::int32_t tag_through(const p2p::Engine& engine,
                                 const objects::Communicator& communicator, std::uint32_t first,
                                 std::uint32_t number, std::uint32_t instance) noexcept {

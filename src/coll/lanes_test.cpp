@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Through how many instances the messages of collectives go (coll/lanes.hpp).
+/// The number of instances that messages of collectives go through (coll/lanes.hpp).
 
 #include "coll/lanes.hpp"
 
@@ -19,7 +19,7 @@ using heddle::testing::other_world;
 using heddle::testing::run_job;
 using heddle::tool::CounterIndex;
 
-/// A few collectives of each kind on the communicator.
+/// Calls a few collectives of each kind on the communicator.
 void call_collectives(MPI_Comm comm) {
     int size = 0, one = 1, sum = 0;
     MPI_Comm_size(comm, &size);

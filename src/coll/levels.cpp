@@ -17,12 +17,14 @@ namespace {
 
 using objects::Nodes;
 
-/// What is dealt on a node passes through a slot.
+/// The most data that are dealt on a node: they pass through a slot.
 constexpr std::uint64_t most_dealt = ScratchLayout::slot_bytes;
-/// Of the operands of all ranks, at the root, and at each lead.
+/// The most bytes of the operands of all ranks, at the root of a reduce.
 constexpr std::uint64_t most_gathered_once = std::uint64_t{8} << 10;
+/// The same at each lead of an allreduce.
 constexpr std::uint64_t most_gathered = std::uint64_t{256} << 10;
-/// A broadcast goes from node to node in pieces, while those before are copied on the node.
+/// The piece in which a broadcast goes from node to node, while the pieces before are copied on the
+/// node.
 constexpr std::uint64_t piece_bytes = std::uint64_t{128} << 10;
 
 Nodes& nodes_of(const Schedule& schedule) noexcept { return *schedule.communicator.nodes; }
@@ -31,14 +33,14 @@ std::uint64_t times(std::int32_t number, std::uint64_t bytes) noexcept {
     return static_cast<std::uint64_t>(number) * bytes;
 }
 
-/// Ranks are places on this node in the function, at whose end everything is waited for.
+/// Calls the function with ranks that are places on this node, and waits for everything at its end.
 template <class Function>
 void on_node(Schedule& schedule, const Nodes& nodes, Function&& function) {
     schedule.among(nodes.here, nodes.place, function);
     schedule.wait();
 }
 
-/// Likewise, they are nodes, of which this process is a lead.
+/// Does the same with ranks that are nodes. This process is the lead of one.
 template <class Function>
 void among_leads(Schedule& schedule, const Nodes& nodes, std::span<const std::int32_t> leads,
                  Function&& function) {
@@ -46,7 +48,7 @@ void among_leads(Schedule& schedule, const Nodes& nodes, std::span<const std::in
     schedule.wait();
 }
 
-/// Who leads: `root` its node, if it is not -1; the first ranks theirs.
+/// Returns the leads: `root` for its node, unless it is -1, and the first rank for other nodes.
 std::span<const std::int32_t> leads_of(Schedule& schedule, const Nodes& nodes, std::int32_t root) {
     const auto leads = schedule.scratch_of<std::int32_t>(static_cast<std::size_t>(nodes.count()));
     for (std::int32_t node = 0; node < nodes.count(); ++node) {
@@ -56,7 +58,7 @@ std::span<const std::int32_t> leads_of(Schedule& schedule, const Nodes& nodes, s
     return leads;
 }
 
-/// What the ranks of a node tell its lead, and the lead them.
+/// The exchange between the ranks of a node and its lead.
 class Company {
 public:
     Company(Schedule& schedule, Nodes& nodes, std::int32_t lead)
@@ -69,7 +71,7 @@ public:
     bool is_lead() const noexcept { return nodes_.place == lead_; }
     std::int32_t size() const noexcept { return nodes_.size_of(nodes_.own); }
 
-    /// Each gives so many to the lead, which finds them by collected().
+    /// Gives so many bytes of each rank to the lead, which finds them by collected().
     void collect(const std::byte* data, std::uint64_t bytes) {
         bytes_ = bytes;
         own_ = data;
@@ -93,13 +95,14 @@ public:
         if (place == lead_) return own_;
         return slots_ ? slots_->place(place, 0, bytes_) : received_ + times(place, bytes_);
     }
-    /// One after the other, by place.
+    /// Copies the collected data one after the other, by place.
     void copy_collected(std::byte* to) {
         for (std::int32_t place = 0; place < size(); ++place)
             schedule_.copy(collected(place), to + times(place, bytes_), bytes_);
     }
 
-    /// The lead gives these to the others. Answers where they are. At most most_dealt through slots.
+    /// Gives data of the lead to the others. Returns their place. At most most_dealt bytes go
+    /// through slots.
     const std::byte* deal(const std::byte* data, std::uint64_t bytes) {
         const std::byte* dealt = data;
         on_node(schedule_, nodes_, [&] {
@@ -109,7 +112,7 @@ public:
             } else if (slots_) {
                 dealt = slots_->of(lead_, 1, bytes);
             } else {
-                // Only the others write there.
+                // Only the other ranks write there.
                 std::byte* const to =
                     is_lead() ? const_cast<std::byte*>(data) : schedule_.scratch(bytes);
                 binomial_bcast(schedule_, to, bytes, lead_);
@@ -118,7 +121,7 @@ public:
         });
         return dealt;
     }
-    /// The same in everybody's buffer, and of any length, after finish().
+    /// Does the same into the buffer of every rank, for any length, after finish().
     void bcast(std::byte* data, std::uint64_t bytes) {
         on_node(schedule_, nodes_, [&] {
             if (shares_)
@@ -127,7 +130,7 @@ public:
                 binomial_bcast(schedule_, data, bytes, lead_);
         });
     }
-    /// What was collected and dealt is not needed any more. To be called once.
+    /// Ends the use of collected and dealt data. To be called once.
     void finish() {
         if (!slots_) return;
         shares_ = true;
@@ -152,7 +155,8 @@ private:
     std::byte* received_ = nullptr;
 };
 
-/// The parts of a buffer, one for each node from this process's on, around, with `bytes` for each rank.
+/// The parts of a buffer, one for each node from this process's on, around, with `bytes` for each
+/// rank.
 class PartsByNode {
 public:
     PartsByNode(Schedule& schedule, const Nodes& nodes, std::uint64_t bytes)
@@ -166,7 +170,7 @@ public:
     }
 
     std::byte* data() const noexcept { return data_; }
-    /// Calls function(rank, where its bytes are).
+    /// Calls function(rank, place of its bytes).
     template <class Function>
     void each(Function&& function) const {
         for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
@@ -176,8 +180,9 @@ public:
                 function(there[place], at);
         }
     }
-    /// Each lead has filled its own part, and the one of that node gets those of the others. Ranks are nodes. What lies below a
-    /// lead in the tree are the parts behind its own.
+    /// Gathers parts. Each lead has filled its own part, and the lead of node `node` gets those of
+    /// the others. Ranks are nodes. The nodes below a lead in the tree have the parts behind its
+    /// own.
     void gather(Schedule& schedule, std::int32_t node) const {
         if (schedule.size <= most_of_root) return gather_directly(schedule, node);
         const Tree tree(schedule, node);
@@ -187,7 +192,7 @@ public:
         schedule.wait();
         if (!tree.is_root()) schedule.send(data_, bytes_from(0, tree.members()), tree.parent());
     }
-    /// The lead of that node has filled all parts, and each gets its own.
+    /// Scatters parts. The lead of node `node` has filled all parts, and each lead gets its own.
     void scatter(Schedule& schedule, std::int32_t node) const {
         if (schedule.size <= most_of_root) return scatter_directly(schedule, node);
         const Tree tree(schedule, node);
@@ -199,7 +204,8 @@ public:
             schedule.send(at(distance), bytes_from(distance, tree.members(distance)), child);
         });
     }
-    /// Each lead has filled its own part, and gets those of the others (bruck_allgather()).
+    /// Exchanges parts. Each lead has filled its own part, and gets those of the others
+    /// (bruck_allgather()).
     void exchange(Schedule& schedule) const {
         const auto number = static_cast<std::int32_t>(begins_.size()) - 1;
         const auto begin = [&](std::int32_t i) { return begins_[static_cast<std::size_t>(i)]; };
@@ -213,7 +219,8 @@ public:
     }
 
 private:
-    /// So many nodes send to the root of a gather, or receive from it, without a tree: fewest copies.
+    /// The most nodes that send to the root of a gather, or receive from it, without a tree: fewest
+    /// copies.
     static constexpr std::int32_t most_of_root = 8;
 
     void gather_directly(Schedule& schedule, std::int32_t node) const {
@@ -243,9 +250,9 @@ private:
     std::byte* const data_;
 };
 
-// --- which calls ---
+// --- calls that fit ---
 
-/// In which order the call would be combined without levels.
+/// Returns the order in which the call would be combined without levels.
 CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64_t bytes) {
     const objects::Reduction& reduction = schedule.reduction;
     if (reduction.exact()) return CombinationOrder::any;
@@ -296,7 +303,7 @@ void levels_barrier(Schedule& schedule) {
 
 namespace {
 
-/// From node to node, the root's first.
+/// Broadcasts from node to node, the root's first.
 void long_bcast(Schedule& schedule, Nodes& nodes, std::span<const std::int32_t> leads,
                 Company& company, std::byte* data, std::uint64_t bytes, std::int32_t root) {
     const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
@@ -339,7 +346,7 @@ void levels_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std:
 
 namespace {
 
-/// The operands of this node, combined: where they are.
+/// Combines the operands of this node. Returns the place of the result.
 std::byte* combine_here(Schedule& schedule, Company& company, std::uint64_t count) {
     const std::uint64_t bytes = count * schedule.reduction.element_bytes;
     std::byte* const sum = schedule.scratch(bytes);
@@ -350,7 +357,7 @@ std::byte* combine_here(Schedule& schedule, Company& company, std::uint64_t coun
     return sum;
 }
 
-/// Of all ranks, which are in these parts.
+/// Combines the operands of all ranks, which are in these parts.
 std::byte* combine_parts(Schedule& schedule, const PartsByNode& parts, CombinationOrder order,
                          std::uint64_t count, std::int32_t root) {
     const auto operands = schedule.scratch_of<std::byte*>(static_cast<std::size_t>(schedule.size));
@@ -465,7 +472,8 @@ void levels_allgather(Schedule& schedule, Block mine, const Blocks& all) {
 
 namespace {
 
-/// The blocks from the ranks of one node to those of another, by their destinations.
+/// Returns a block among those from the ranks of one node to those of another. They are ordered by
+/// destination.
 std::byte* block_of(std::byte* blocks, std::uint64_t bytes, std::int32_t sources,
                     std::int32_t source, std::int32_t to) {
     return blocks + times(to * sources + source, bytes);
@@ -479,7 +487,7 @@ void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in) {
     const auto leads = leads_of(schedule, nodes, -1);
     Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
     company.collect(out[0].data, all);
-    std::byte* dealt = nullptr;  // what comes to the ranks of this node, one after the other
+    std::byte* dealt = nullptr;  // data for the ranks of this node, one after the other
     if (company.is_lead()) {
         const std::int32_t here = company.size();
         dealt = schedule.scratch(times(here, all));

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Collectives in levels: within each node, and between nodes by one rank of each, its lead. The node of the root is led
-/// by the root, others by their first rank.
+/// Collectives in levels: within each node, and between nodes by one rank of each, its lead. The
+/// root leads its node, the first rank each other node.
 ///
-/// Within a node  through scratch memory of its ranks (shared_scratch.hpp), in blocking calls; by messages in others, and where
-///                there is none.
-/// Between nodes  leads send to leads: any algorithm, on a schedule whose ranks are nodes (Schedule::enter()).
-/// Bits           a reduction gives what it gives without levels, whatever the mapping of ranks: leads gather the operands, and
-///                combine them in the order of the algorithm that the call would take otherwise (order_of()). Operands that
-///                give the same in any order are combined on each node first.
+/// Within a node  blocking calls use scratch memory of its ranks (shared_scratch.hpp). Other calls,
+///                and nodes without it, use messages.
+/// Between nodes  leads send to leads, by any algorithm. Ranks of the schedule are nodes there
+///                (Schedule::among()).
+/// Bits           a reduction gives what it gives without levels, whatever the mapping of ranks.
+///                Leads gather the operands, and combine them in the order of the algorithm that
+///                the call would take otherwise (order_of()). Operands that give the same in any
+///                order are combined on each node first.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,10 +24,10 @@ namespace heddle::coll {
 
 class Schedule;
 
-/// Whether the communicator of such a call has levels in which it may go; the same in every process. `bytes`: see Call.
-/// Throws std::bad_alloc.
+/// Returns whether the communicator of such a call has levels that the call may use. The result is
+/// the same in every process. `bytes` is as in Call. Throws std::bad_alloc.
 bool may_go_in_levels(const Schedule& schedule, const Call& call);
-/// The same of a communicator whose levels are known.
+/// Returns the same for a communicator whose levels are known.
 bool fits_levels(const Schedule& schedule, const objects::Nodes& nodes, const Call& call);
 
 void levels_barrier(Schedule& schedule);
@@ -33,7 +35,7 @@ void levels_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std:
 void levels_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                    std::int32_t root);
 void levels_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
-/// Equal blocks, as the others.
+/// Blocks are equal here and in the functions below.
 void levels_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32_t root);
 void levels_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
 /// The block of this process need not be in its place in `all` yet.

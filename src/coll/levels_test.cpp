@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Collectives in levels, on nodes in one address space: results, their bits, and what crosses the network. The test of all
-/// algorithms (algorithms_test.cpp) runs on two nodes, too.
+/// Collectives in levels, on nodes in one address space: results, their bits, and the messages that
+/// cross the network. The test of all algorithms (algorithms_test.cpp) runs on two nodes, too.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 using testing::other_world;
 using testing::run_job;
 
-/// In blocks, in turn, unequal, and with nodes of one rank.
+/// Mappings in blocks, in turn, unequal, and with nodes of one rank.
 const std::vector<launch::NodeMap> mappings = {
     {0, 0, 1, 1},       {0, 1, 0, 1},          {0, 0, 0, 1},
     {1, 0, 0},          {0, 1, 1, 2, 2, 2, 0}, {2, 1, 0, 0, 1, 2, 2, 2},
@@ -34,12 +34,12 @@ bool is_in_levels() {
     return objects::find_nodes(process, *process.world) != nullptr;
 }
 
-/// Sums of these differ in their last bits with the order of their operands.
+/// Sums of these operands differ in their last bits with the order of the operands.
 double operand(int rank, int i) { return 1.0 / (1 + rank * 7 + i % 13) * (i % 3 == 0 ? 1e9 : 1.0); }
 
 using Bits = std::map<std::string, std::vector<double>>;
 
-/// The results of all reductions, at all ranks or at the root.
+/// Collects the results of all reductions, at all ranks or at the root.
 void reduce_all(int rank, int ranks, std::mutex& lock, Bits& bits) {
     for (const int count : {1, 5, 32, 200, 1000, 2000, 2500}) {
         const auto size = static_cast<std::size_t>(count);
@@ -91,7 +91,7 @@ TEST(Levels, any_mapping_gives_the_bits_of_one_node) {
     }
 }
 
-/// Blocks have the number of their rank, and where they are.
+/// Blocks have the number of their rank, and their place.
 int element(int from, int to, int i) { return from * 1000 + to * 100 + i; }
 
 void exchange_all(int rank, int ranks, int count) {
@@ -173,7 +173,7 @@ std::uint64_t sent_between_nodes() {
     return objects::attached_thread()->engine->counted()[tool::CounterIndex::network_sent_messages];
 }
 
-/// How many messages a call sends between nodes.
+/// Returns how many messages a call sends between nodes.
 template <class Call>
 double messages_of(const launch::NodeMap& mapping, Call&& call) {
     constexpr int calls = 20;
@@ -207,7 +207,7 @@ TEST(Levels, what_crosses_the_network_follows_the_nodes) {
         int in[16] = {}, out[16];
         MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
     };
-    // Of n nodes, n log n in rounds, and n - 1 in trees.
+    // n nodes send n log n messages in rounds, and n - 1 in trees.
     EXPECT_EQ(messages_of(two, barrier), 2);
     EXPECT_EQ(messages_of(four, barrier), 8);
     EXPECT_EQ(messages_of(two, sum), 2);
@@ -245,7 +245,8 @@ TEST(Levels, communicators_have_their_own_nodes) {
     });
 }
 
-/// Each thread has a communicator of its own, whose nodes and scratch memory are found while others use theirs.
+/// Each thread has a communicator of its own. Its nodes and scratch memory are found while others
+/// use theirs.
 TEST(Levels, threads_have_their_own_communicators) {
     const launch::NodeMap mapping = {0, 1, 0, 1, 1};
     run_job({.nodes = mapping, .threads = 3}, [&](int rank, int thread) {

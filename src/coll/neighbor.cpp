@@ -15,7 +15,7 @@ void receive_all(Schedule& schedule, const topo::Neighbours& edges, const Blocks
     }
 }
 
-/// Empty blocks, too: whoever expects one waits for a message.
+/// Sends all blocks. Empty ones, too: a process that expects one waits for a message.
 template <class BlockOf>
 void send_all(Schedule& schedule, const topo::Neighbours& edges, BlockOf&& block_of) {
     for (std::size_t edge = 0; edge < edges.destinations.size(); ++edge) {

@@ -3,8 +3,8 @@
 /// Neighbourhood collectives (MPI 5.0, 8.6): a message along each edge of the topology.
 ///
 /// Blocks are by edge, in the order of topo::Neighbours; those of edges to MPI_PROC_NULL are not
-/// touched. A process may be its own neighbour, and one neighbour may be there several times: which
-/// message is of which edge follows from their order (Neighbours::receive_order).
+/// touched. A process may be its own neighbour, and one neighbour may be there several times. The
+/// order of messages decides which edge each belongs to (Neighbours::receive_order).
 
 #include "coll/blocks.hpp"
 #include "coll/schedule.hpp"
@@ -12,7 +12,7 @@
 
 namespace heddle::coll {
 
-/// The same block to all destinations.
+/// Sends the same block to all destinations.
 void neighbor_allgather(Schedule& schedule, const topo::Neighbours& edges, Block mine,
                         const Blocks& in);
 void neighbor_alltoall(Schedule& schedule, const topo::Neighbours& edges, const Blocks& out,

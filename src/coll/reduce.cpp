@@ -7,7 +7,8 @@
 namespace heddle::coll {
 namespace {
 
-/// What lies below a child stands to the right of what has been combined before.
+/// Combines the operands below this process. A child's operands stand to the right of those
+/// combined before.
 void gather_operands(Schedule& schedule, const Tree& tree, Accumulator& sum) {
     tree.each_child([&](std::int32_t child, std::int32_t) {
         schedule.receive(sum.spare(), sum.bytes(), child);
@@ -58,7 +59,7 @@ void ordered_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std
     else
         sum.finish(out);
     if (is_root && !tree.is_root()) {
-        schedule.wait();  // for what may be on its way out of `out`
+        schedule.wait();  // for messages that still send from `out`
         schedule.receive(out, sum.bytes(), 0);
     }
 }

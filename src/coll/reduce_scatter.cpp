@@ -28,16 +28,17 @@ public:
           last_(schedule.size - 1),
           extent_(schedule.reduction.element_bytes),
           count_(length(schedule.rank)) {
-        // The result grows where one of the operands is; by rights that of the last rank, the rightmost.
+        // The result grows in the place of one of the operands, normally that of the last rank, the
+        // rightmost.
         const bool own = schedule.rank == last_;
         const bool free_choice = schedule.reduction.commutative();
         std::byte* const mine = const_cast<std::byte*>(piece(schedule.rank));
         if (reuse && mine == result && (own || free_choice)) {
-            pivot_ = schedule.rank;  // whose operand may be overwritten, and is sent to nobody
+            pivot_ = schedule.rank;  // its operand may be overwritten, and is sent to no rank
             sum_ = mine;
         } else if (reuse) {
-            pivot_ =
-                last_;  // the result lies on operands that others need, or that stay as they are
+            // The result lies on operands that others need, or that stay as they are.
+            pivot_ = last_;
             sum_ = schedule.scratch(count_ * extent_);
         } else {
             pivot_ = own && free_choice && last_ > 0 ? last_ - 1 : last_;
@@ -47,8 +48,8 @@ public:
     }
 
     void write() {
-        // In segments that stay in the cache between their arrival and their combination. Everybody has
-        // as many: those of the largest piece.
+        // The rank combines in segments that stay in the cache between their arrival and their
+        // combination. All ranks have the same number: that of the largest piece.
         const auto others = static_cast<std::uint64_t>(std::max(last_, 1));
         const std::uint64_t segment = std::max<std::uint64_t>(most_bytes / others, fewest_bytes) /
                 std::max<std::uint64_t>(extent_, 1) +
@@ -71,7 +72,7 @@ private:
     const std::byte* piece(std::int32_t of) const noexcept {
         return in_ + starts_[static_cast<std::size_t>(of)] * extent_;
     }
-    /// Elements of rank `of`'s piece in the segment that begins at `first`.
+    /// Returns the elements of rank `of`'s piece in the segment that begins at `first`.
     std::uint64_t part(std::int32_t of, std::uint64_t first, std::uint64_t segment) const noexcept {
         return first < length(of) ? std::min(segment, length(of) - first) : 0;
     }
@@ -108,8 +109,8 @@ private:
     std::int32_t last_;
     std::uint64_t extent_;
     std::uint64_t count_;  ///< elements of this process's piece
-    std::int32_t pivot_;   ///< the rank whose operand lies where the result grows
-    std::byte* sum_;       ///< there
+    std::int32_t pivot_;   ///< the rank in whose operand the result grows
+    std::byte* sum_;       ///< that place
     std::byte* operands_ = nullptr;
 };
 

@@ -30,13 +30,13 @@ public:
         local_[used_++] = request;
     }
 
-    /// Wakes who sleeps until then.
+    /// Signals, and wakes the ranks that sleep until this signal.
     void signal(const Schedule& schedule, const Step& step) {
         coll::signal(step);
         std::uint64_t sleepers = take_sleepers(schedule);
         for (; sleepers != 0; sleepers &= sleepers - 1)
             add(send_wake_up(thread_, schedule, std::countr_zero(sleepers)));
-        // Who never waits makes progress, too.
+        // A process that never waits makes progress, too.
         if (step.turn % turns_between_polls == 0) [[unlikely]]
             engine_.polling().poll_all(thread_);
     }
@@ -124,7 +124,8 @@ int run(core::Thread& thread, const Schedule& schedule) {
     try {
         go_on(true);
     } catch (...) {
-        // An operation of the program: the other processes, which know nothing of it, still get what they wait for.
+        // An operation of the program has thrown. The other processes do not know of it, and still
+        // get what they wait for.
         const bool programs = std::exchange(objects::left_callback(), false);
         go_on(false);
         objects::left_callback() = programs;

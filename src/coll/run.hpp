@@ -7,8 +7,8 @@
 
 namespace heddle::coll {
 
-/// The thread is in the next collective call on the communicator, which is blocking, for as long as the object lives.
-/// A call that fails before it begins is none.
+/// The next collective call of the thread on the communicator, for as long as the object lives. The
+/// call is blocking. A call that fails before it begins does not count.
 class Numbered {
 public:
     Numbered(core::Thread& thread, objects::Communicator& communicator) noexcept
@@ -30,10 +30,10 @@ private:
     bool began_ = false;
 };
 
-/// Runs the schedule to its end, sleeping where it waits. Answers MPI_SUCCESS or the first error,
-/// which has been raised. A message that is too long does not stop it: the other processes, which
-/// know nothing of the error, still get what they wait for. Neither does an exception that leaves an
-/// operation of the program: it passes through at the end.
+/// Runs the schedule to its end, and sleeps while it waits. Returns MPI_SUCCESS or the first error,
+/// which has been raised. A message that is too long does not stop it: the other processes do not
+/// know of the error, and still get what they wait for. An exception that leaves an operation of
+/// the program does not stop it either: it passes through at the end.
 int run(core::Thread& thread, const Schedule& schedule);
 
 }  // namespace heddle::coll

@@ -7,8 +7,8 @@ namespace heddle::coll {
 namespace {
 
 /// Calls result(operand) for each combination of ranks that stand directly to the left of those in
-/// the result so far. `block`, this process's input in memory that may be overwritten, becomes the
-/// combination of ever larger neighbourhoods.
+/// the result so far. `block` is this process's input in memory that may be overwritten. It becomes
+/// the combination of ever larger neighbourhoods.
 template <class Result>
 void double_neighbourhoods(Schedule& schedule, std::byte* block, std::uint64_t count,
                            std::uint64_t bytes, Result&& result) {

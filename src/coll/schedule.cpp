@@ -48,8 +48,8 @@ void Schedule::unpack_all() {
     last_.clear();
 }
 
-/// Room for some elements, each with its data where the type has them, as well aligned as they may
-/// expect to be.
+/// Makes room for some elements, each with its data at the place that the type gives. They are as
+/// well aligned as they may expect to be.
 void Schedule::make_room_for_elements() {
     constexpr std::uint64_t enough = 32 * 1024;  // bytes at a time
     const objects::Datatype& type = *reduction.type;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A schedule: what one process does in a collective operation, as a straight program.
+/// A schedule: the actions of one process in a collective operation, as a straight program.
 ///
-/// Steps          send, receive  start a message and go on
-///                wait           until every message started so far is complete
-///                signal, await  go on at once, or when another has signalled: of blocking calls
-///                others         happen when they are reached; what they touch is waited for before
-/// Whoever runs it (run.hpp) keeps a position and the messages under way, nothing else: a blocking
-/// call runs it to the end, a nonblocking one from wait to wait, a persistent one again and again.
-/// Everything that an algorithm decides is decided while it writes; steps name memory and ranks.
+/// Steps          send, receive  start a message and go on;
+///                wait           until every message started so far is complete;
+///                signal, await  go on at once, or when another has signalled (blocking calls);
+///                others         happen when they are reached, after waits for all that they touch.
 ///
-/// Messages       go by (communicator, tag): see Schedule::tag. Between two processes, those of one schedule are
-///                received in the order in which they are sent.
-/// Memory         steps and scratch lie in the object itself while they are few: a small collective
-///                allocates nothing. A schedule stays where it is made.
+/// The runner (run.hpp) keeps a position and the pending messages, nothing else. A blocking call
+/// runs the schedule to the end, a nonblocking one from wait to wait. A persistent one runs it
+/// again and again. An algorithm makes all its decisions while it writes; steps name memory and
+/// ranks.
+///
+/// Messages       go by (communicator, tag): see Schedule::tag. Between two processes, those of one
+///                schedule are received in the order in which they are sent.
+/// Memory         steps and scratch lie in the object itself while they are few, so that a small
+///                collective allocates nothing. A schedule stays at the place at which it is made.
 /// Errors         std::bad_alloc while writing.
 
 #include <array>
@@ -49,7 +51,7 @@ struct Step {
     Kind kind;
     std::int32_t peer;                 ///< rank; of pack and unpack: number of the datatype
     const std::byte* from;             ///< sent, copied, (un)packed; the left operand
-    std::byte* to;                     ///< where it goes; the result
+    std::byte* to;                     ///< destination; the result
     std::uint64_t size;                ///< bytes, of the packed form; elements of combine
     std::uint64_t turn = 0;            ///< of signal and await, whose SharedWord is at `to`
     const std::byte* right = nullptr;  ///< operand of combine
@@ -70,18 +72,19 @@ public:
 
     core::Thread& writer;  ///< the thread of the call, while it lasts
     objects::Communicator& communicator;
-    /// A blocking call, which is over before the next one, takes that of its operation; others take
-    /// one by their number among the calls on the communicator (execution.hpp).
+    /// The tag of the messages. A blocking call has completed before the next one, and takes the
+    /// tag of its operation. Other calls take a tag by their number among the calls on the
+    /// communicator (execution.hpp).
     std::int32_t tag;
     std::int32_t rank;
     std::int32_t size;                       ///< of the group that messages go to
-    objects::Communicator* local = nullptr;  ///< of the group of an intercommunicator
+    objects::Communicator* local = nullptr;  ///< the group of an intercommunicator
     objects::SharedScratch* shared;          ///< of signal and await
     objects::Reduction reduction;            ///< of combine steps
 
     bool blocking() const noexcept {
         return tag != 0;
-    }  // the tags of others are given when they start
+    }  // other calls get their tags when they start
 
     void send(const std::byte* data, std::uint64_t bytes, std::int32_t to) {
         add({send_, rank_at(to), data, nullptr, bytes});
@@ -90,15 +93,17 @@ public:
         add({receive_, rank_at(from), nullptr, data, bytes});
     }
     void wait() { add({Step::Kind::wait, 0, nullptr, nullptr, 0}); }
-    /// Says that this process has come to the turn, and has given so many bytes in it. Ranks are places in scratch memory.
+    /// Signals that this process has come to the turn, and has given so many bytes in it. Ranks are
+    /// places in scratch memory.
     void signal(SharedWord& word, std::uint64_t turn, std::uint64_t bytes) {
         add({Step::Kind::signal, rank, nullptr, reinterpret_cast<std::byte*>(&word), bytes, turn});
     }
-    /// Waits until another has said so, and given as many; 0: no matter.
+    /// Waits for rank `from` to signal `turn`. `bytes` is the size it must have given; 0 accepts
+    /// any.
     void await(SharedWord& word, std::uint64_t turn, std::uint64_t bytes, std::int32_t from) {
         add({Step::Kind::await, from, nullptr, reinterpret_cast<std::byte*>(&word), bytes, turn});
     }
-    /// The two may overlap.
+    /// Copies bytes. The two places may overlap.
     void copy(const std::byte* from, std::byte* to, std::uint64_t bytes) {
         if (from != to && bytes != 0) add({Step::Kind::copy, 0, from, to, bytes});
     }
@@ -112,14 +117,15 @@ public:
         combine(in, inout, inout, count);
     }
 
-    // On an intercommunicator messages go to the other group, or, between these two, within that of
-    // this process, for which the algorithms are the same as on an intracommunicator.
+    // On an intercommunicator messages go to the other group. Between these two calls they go
+    // within the group of this process. There the algorithms are the same as on an
+    // intracommunicator.
     void enter_group() noexcept {
         send_ = Step::Kind::send_within;
         receive_ = Step::Kind::receive_within;
         size = communicator.size();
     }
-    /// Everything within the group is waited for.
+    /// Waits for everything within the group.
     void leave_group() {
         wait();
         send_ = Step::Kind::send;
@@ -127,8 +133,8 @@ public:
         size = communicator.peers;
     }
 
-    /// While the function is called, ranks are places among `members`, of which this process has `place`. What it starts is
-    /// not waited for.
+    /// Calls the function with ranks that are places among `members`. This process has `place`.
+    /// Does not wait for the messages that the function starts.
     template <class Function>
     void among(std::span<const std::int32_t> members, std::int32_t place, Function&& function) {
         members_ = members.data();
@@ -140,35 +146,35 @@ public:
         size = communicator.peers;
     }
 
-    // Elements with gaps travel in packed form: what is sent is packed before anything else happens,
-    // what is received is unpacked at the very end.
+    // Elements with gaps travel in packed form. Data to be sent are packed before anything else
+    // happens, and received data are unpacked at the very end.
 
-    /// A packed copy of `bytes` that begin at `elements`. `taken`: it is packed when the schedule runs;
-    /// `given`: it is unpacked when finish() is reached.
+    /// Returns room for the packed form of `bytes` that begin at `elements`. `taken` says that it
+    /// is packed when the schedule runs. `given` says that it is unpacked when finish() is reached.
     std::byte* packed(const objects::Datatype& type, std::byte* elements, std::uint64_t bytes,
                       bool taken, bool given);
     void pack(const objects::Datatype& type, const std::byte* elements, std::byte* packed,
               std::uint64_t bytes) {
         if (bytes != 0) add({Step::Kind::pack, number_of(type), elements, packed, bytes});
     }
-    /// After the algorithm has written its steps.
+    /// Ends the schedule, after the algorithm has written its steps.
     void finish() {
         if (!last_.empty()) [[unlikely]]
             unpack_all();
     }
-    /// The datatypes of pack and unpack steps, by number.
+    /// Returns the datatypes of pack and unpack steps, by number.
     std::span<const objects::Datatype* const> types() const noexcept { return types_; }
 
     /// result = left op right on packed elements, laid out for the user's function meanwhile.
     void combine_packed(const std::byte* left, const std::byte* right, std::byte* result,
                         std::uint64_t count) const;
-    /// To be called once schedule.reduction is set.
+    /// Prepares packed reductions. To be called once schedule.reduction is set.
     void prepare_reduction() {
         if (reduction.packed) [[unlikely]]
             make_room_for_elements();
     }
 
-    /// Memory that lives as long as the schedule, aligned for any type.
+    /// Returns memory that lives as long as the schedule, aligned for any type.
     std::byte* scratch(std::uint64_t bytes) {
         bytes = (bytes + alignment - 1) & ~(alignment - 1);
         if (bytes <= sizeof small_ - small_used_) {
@@ -184,7 +190,7 @@ public:
     }
 
     std::span<const Step> steps() const noexcept { return {first_, used_}; }
-    /// Of scratch() so far.
+    /// Returns the bytes of scratch() so far.
     std::uint64_t scratch_bytes() const noexcept { return small_used_ + large_used_; }
 
     // Ranks around this one.
@@ -225,9 +231,9 @@ private:
     std::uint64_t large_used_ = 0;
     std::vector<std::unique_ptr<std::byte, Free>> large_;
     std::vector<Step> many_;
-    std::vector<Step> last_;  ///< what finish() adds
+    std::vector<Step> last_;  ///< steps that finish() adds
     std::vector<const objects::Datatype*> types_;
-    std::byte* left_ = nullptr;   ///< where `elements_` elements of the reduction's type may lie
+    std::byte* left_ = nullptr;   ///< room for `elements_` elements of the reduction's type
     std::byte* right_ = nullptr;  ///< likewise
     std::uint64_t elements_ = 0;
     Step local_[few];  // without initialisation, like the scratch

@@ -21,18 +21,18 @@ using enum Needs;
 using S = Schedule;
 using A = Arguments;
 
-/// The blocks that go out, apart from those that come in.
+/// Returns the blocks that go out, apart from those that come in.
 Blocks given(S& schedule, const A& arguments) {
     return arguments.in_place ? copied(schedule, arguments.from) : arguments.from;
 }
 
-/// All blocks, that of this process in its place.
+/// Returns all blocks, that of this process in its place.
 Blocks gathered(S& schedule, const A& arguments) {
     schedule.copy(arguments.mine.data, arguments.to[schedule.rank].data, arguments.mine.bytes);
     return arguments.to;
 }
 
-/// The algorithms, those of an operation in the order of the words of its knob.
+/// The algorithms. Those of an operation are in the order of the words of its knob.
 constexpr Algorithm rows[] = {
     {barrier, "shared", shared, [](S& s, const A&) { shared_barrier(s); }},
     {barrier, "direct", nothing, [](S& s, const A&) { direct_barrier(s); }},
@@ -121,7 +121,7 @@ constexpr Algorithm rows[] = {
      [](S& s, const A& a) { doubling_exscan(s, a.in, a.out, a.count); }},
 };
 
-/// The row; no name that is not there compiles.
+/// Returns the row. A name that is not there does not compile.
 consteval const Algorithm* row(Collective what, std::string_view name) {
     const Algorithm* at = rows;
     while (at->what != what || at->name != name) ++at;
@@ -202,7 +202,7 @@ constexpr bool fits(const Line& line, const Call& call) noexcept {
         includes(call.has, line.algorithm->needs | line.calls);
 }
 
-/// Where rows and lines of an operation begin.
+/// The beginnings of rows and lines of an operation.
 struct Begin {
     std::uint8_t row, line;
 };
@@ -218,7 +218,7 @@ constexpr const Begin& begin_of(Collective what) noexcept {
     return begins[static_cast<std::size_t>(what)];
 }
 
-/// Whether the words of the knob are auto and the names of all its algorithms.
+/// Returns whether the words of the knob are auto and the names of all its algorithms.
 consteval bool spelled_alike(Collective what, std::span<const char* const> words) {
     std::size_t at = begin_of(what).row;
     for (const char* word : words.subspan(1))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The algorithms of collective operations, a row each, and which of them a call takes.
+/// The algorithms of collective operations, a row each, and the choice among them.
 ///
-/// Choice         the table of lines is read from the top: the first one that fits a call is taken, unless a
-///                knob (tool/collectives.def) forces an algorithm that is possible for the call. Every process
-///                of a call finds the same, since it depends on nothing that may differ between them.
+/// Choice         a call takes the first line of the table that fits it. A knob
+///                (tool/collectives.def) may force another algorithm, if it is possible for the
+///                call. Every process of a call finds the same, since the choice depends on nothing
+///                that may differ between them.
 
 #include <cstddef>
 #include <cstdint>
@@ -49,17 +50,18 @@ enum class Collective : std::uint8_t {
     neighbor_alltoallv,
     neighbor_alltoallw,
 };
-/// Of messages of blocking calls, below those of agreements (comm/agreement.hpp) or above.
+/// Returns the tag of messages of blocking calls. It lies below or above those of agreements
+/// (comm/agreement.hpp).
 std::int32_t tag_of(Collective what, const p2p::Engine& engine,
                     const objects::Communicator& communicator) noexcept;
 
-/// What an algorithm must have: any of them.
+/// The needs of an algorithm, in any combination.
 enum class Needs : std::uint8_t {
     nothing = 0,
     commutative = 1,  ///< operands may change places
     blocking = 2,     ///< one call at a time on the communicator
-    shared =
-        4,      ///< memory that all ranks share (shared_scratch.hpp), which blocking calls may have
+    /// Memory that all ranks share (shared_scratch.hpp), which blocking calls may have.
+    shared = 4,
     nodes = 8,  ///< ranks on several nodes, of which some share one (levels.hpp)
 };
 constexpr Needs operator|(Needs a, Needs b) noexcept {
@@ -82,10 +84,10 @@ struct Arguments {
     Block mine{};                             ///< the block of this process
     Blocks from{nullptr, 0};                  ///< blocks that go out
     Blocks to{nullptr, 0};                    ///< blocks that come in
-    bool in_place = false;                    ///< these are the same
+    bool in_place = false;                    ///< `from` and `to` are the same
 };
 
-/// In which order operands are combined (combination_order.hpp).
+/// The order in which operands are combined (combination_order.hpp).
 enum class CombinationOrder : std::uint8_t;
 
 struct Algorithm {
@@ -96,13 +98,14 @@ struct Algorithm {
     CombinationOrder order{};  ///< unknown, unless leads can follow it (levels.hpp)
 };
 
-/// What a call looks like to the table.
+/// The properties of a call that the table looks at.
 struct Call {
     Collective what;
     std::int32_t ranks;
-    std::uint64_t bytes = 0;  ///< of the buffer, or of one block where there is one for everyone;
-                              ///< 0 where blocks differ, since no process knows them all
-    Needs has = Needs::commutative;  ///< what algorithms may need
+    /// Bytes of the buffer, or of one block if each process has one. 0 if blocks differ, since no
+    /// process knows them all.
+    std::uint64_t bytes = 0;
+    Needs has = Needs::commutative;  ///< needs of algorithms that the call meets
 };
 
 struct Line {
@@ -110,12 +113,13 @@ struct Line {
     std::uint64_t most_bytes;
     std::int32_t most_ranks;
     const char* why;
-    Needs calls = Needs::nothing;  ///< which calls it is for, besides what the algorithm needs
+    Needs calls = Needs::nothing;  ///< calls that it is for, besides the needs of the algorithm
 };
 
 const Algorithm& select(const Call& call, const tool::Settings& settings) noexcept;
 
-/// The algorithm that a knob forces, wherever it is possible; nullptr: none.
+/// Returns the algorithm that a knob forces, if it is possible for a call. Returns nullptr if no
+/// knob does.
 const Algorithm* forced(Collective what, const tool::Settings& settings) noexcept;
 
 std::span<const Algorithm> algorithms() noexcept;

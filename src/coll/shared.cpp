@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Algorithms in the scratch memory of a communicator (shared_scratch.hpp): each rank puts what it has into its
-/// slots, and the others take it from there. Both copy at once, in pieces that stay in their caches.
+/// Algorithms in the scratch memory of a communicator (shared_scratch.hpp). Each rank puts its data
+/// into its slots, and the others take them from there. Both copy at once, in pieces that stay in
+/// their caches.
 #include "coll/algorithms.hpp"
 #include "coll/fold.hpp"
 #include "coll/shared_slots.hpp"
@@ -65,8 +66,8 @@ void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
         for (std::int32_t distance = 1; distance <= last; ++distance)
             (void)slots.of(schedule.before(distance), piece, now);
         slots.all_have_given(piece);
-        // In one order everywhere. In place, the operand of this process is in its slot only, but for the rightmost,
-        // in whose place the result grows.
+        // All ranks combine in one order. In place, the operand of this process is in its slot
+        // only. The rightmost rank is an exception: the result grows in the place of its operand.
         const auto operand = [&](std::int32_t rank) -> const std::byte* {
             const bool here = rank == schedule.rank && (in != out || rank == last);
             return here ? in + at : slots.place(rank, piece, now);
@@ -83,13 +84,14 @@ void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
 
 namespace {
 
-/// The elements of two ranks that pass through the slots at once. Each rank combines one half of them.
+/// The elements of two ranks that pass through the slots at once. Each rank combines one half of
+/// them.
 class OperandHalves {
 public:
     OperandHalves(std::uint64_t count, std::uint64_t extent) noexcept
         : lower_(count / 2), upper_(count - lower_), extent_(extent), pieces_(upper_, extent) {}
 
-    /// Of each half; the last of the lower one may be empty.
+    /// Returns the pieces of each half; the last of the lower one may be empty.
     std::uint64_t pieces() const noexcept { return pieces_.number(); }
     std::uint64_t start(std::int32_t rank, std::uint64_t piece) const noexcept {
         return pieces_.start(piece) + (rank == 0 ? 0 : lower_ * extent_);
@@ -107,7 +109,7 @@ private:
     Pieces pieces_;
 };
 
-/// All operands of the other's half are given before the first result, which may lie in their place.
+/// Gives all operands of the other's half before the first result, which may lie in their place.
 void allreduce_halves(Schedule& schedule, const std::byte* in, std::byte* out,
                       const OperandHalves& halves) {
     const std::int32_t rank = schedule.rank, other = 1 - rank;
@@ -125,7 +127,7 @@ void allreduce_halves(Schedule& schedule, const std::byte* in, std::byte* out,
         std::byte* const given = slots.own(number + piece, now);
         const std::byte* const left = rank == 0 ? in + at : theirs;
         const std::byte* const right = rank == 0 ? theirs : in + at;
-        // Not in place of a left operand.
+        // The result must not replace a left operand.
         const bool apart = rank == 0 && in == out;
         std::byte* const result = apart ? given : out + at;
         schedule.combine(left, right, result, halves.count(rank, piece));
@@ -146,7 +148,7 @@ void halved_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
                       std::uint64_t count) {
     if (schedule.size != 2) return shared_allreduce(schedule, in, out, count);
     const std::uint64_t extent = schedule.reduction.element_bytes;
-    // No more than may be given ahead.
+    // No more than a rank may give ahead.
     const std::uint64_t most = 2 * SharedSlots::ahead(2) * (ScratchLayout::slot_bytes / extent);
     for (std::uint64_t first = 0; first < count; first += most) {
         const OperandHalves halves(std::min(most, count - first), extent);
@@ -162,7 +164,7 @@ void shared_allgather(Schedule& schedule, Block mine, const Blocks& all) {
         const std::uint64_t now = pieces.bytes(piece);
         schedule.copy(mine.data + pieces.start(piece), slots.own(piece, now), now);
         slots.give(piece, now);
-        // Only now: the others wait for what is given.
+        // Only now: the others wait for the given piece.
         schedule.copy(mine.data + pieces.start(piece), here + pieces.start(piece), now);
     };
     const auto take = [&](std::uint64_t piece) {
@@ -179,7 +181,7 @@ void shared_allgather(Schedule& schedule, Block mine, const Blocks& all) {
 
 namespace {
 
-/// All blocks at once: those of a process fit into its slot.
+/// Exchanges all blocks at once: those of a process fit into its slot.
 void small_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in) {
     SharedSlots slots(schedule, 1);
     const std::uint64_t each = in[0].bytes;
@@ -206,12 +208,12 @@ void shared_alltoall(Schedule& schedule, const Blocks& given, const Blocks& in, 
     const std::uint64_t each = in[0].bytes;
     if (each <= ScratchLayout::slot_bytes / static_cast<std::uint64_t>(schedule.size))
         return small_alltoall(schedule, given, in);
-    // Of two, each gives a piece before it takes the one that goes to its place.
+    // With two ranks, each gives a piece before it takes the one that goes to its place.
     const Blocks out = in_place && schedule.size > 2 ? copied(schedule, given) : given;
     const Pieces pieces(each, 1);
     const std::uint64_t number = pieces.number();
     SharedSlots slots(schedule, number * static_cast<std::uint64_t>(schedule.size - 1));
-    // One round after the other, in each of which everyone gives to one and takes from one.
+    // One round after the other. In each, every rank gives to one and takes from one.
     const auto distance = [&](std::uint64_t turn) {
         return static_cast<std::int32_t>(turn / number) + 1;
     };

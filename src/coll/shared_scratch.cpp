@@ -17,10 +17,12 @@ namespace {
 
 using objects::SharedScratch;
 
-/// Where addresses are limited, so many communicators of a node have scratch memory: the rest is the program's.
+/// The most communicators of a node with scratch memory if addresses are limited: the rest is the
+/// program's.
 constexpr std::int32_t stages_within_limits = 16;
 
-/// A stage for all; its control words are zeroes, also where the kernel did not take its pages back.
+/// Takes a stage for all. Its control words are zeroes, even if the kernel did not take its pages
+/// back.
 node::Stage take_stage(const node::Stages& stages, std::int32_t users) {
     const node::Stage stage = stages.take(static_cast<std::uint32_t>(users));
     std::shared_ptr<const platform::Mapping> mapping;
@@ -35,7 +37,8 @@ bool may_map(const node::Stage& stage) noexcept {
     return few || !platform::addresses_are_limited();
 }
 
-/// A stage that all members, of whom this process is number `me`, have mapped, or none if one has no room for it.
+/// Agrees on a stage that all members have mapped, or on none if one has no room for it. This
+/// process is member number `me`.
 int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
                    std::span<const std::int32_t> members, std::int32_t me, SharedScratch& scratch) {
     const node::Stages& stages = thread.process->node.stages();
@@ -66,7 +69,7 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
     return MPI_SUCCESS;
 }
 
-/// So many ranks, in such a call.
+/// Returns whether so many ranks may share scratch memory in such a call.
 bool may_share(const Schedule& schedule, std::int32_t ranks) noexcept {
     return schedule.blocking() && ranks > 1 && ranks <= ScratchLayout::most_ranks &&
         !schedule.writer.engine->base().in_laboratory();

@@ -2,21 +2,25 @@
 #pragma once
 /// Memory that all ranks of a communicator share, for blocking collectives.
 ///
-/// Nodes          the ranks of a communicator on one node of several share such memory among themselves (objects/nodes.hpp). What
-///                is said of ranks holds for their places there.
-/// Who has it     a communicator gets it with the first call that wants it, and keeps it until it is freed.
-///                Rank 0 takes a stage of the node, or a segment when all are in use (node/node.hpp), and
-///                tells the others, who map it. A communicator does without where files are limited, or somebody
-///                has no address space left for it. In recipes of the laboratory nobody has it.
-/// Turns          what calls do there is counted in turns, alike in all ranks. The standing of a rank is the last
-///                turn that it has come to: it has done with all before, and has read what it needs of this one.
-/// Slots          each rank has a ring of them, which it alone writes: that of a turn holds what it gives in
-///                that turn, and the head of the slot says so. Little data stands in the head itself, so that
-///                one cache line moves. A slot is written again when all have come to the turn that it was of:
-///                looked at once for half a ring.
-/// Halves         where the ranks work on the same data; consecutive uses take turns (see Halves).
-/// Sleep          who waits long asks the rank that it waits for to send a message, and sleeps as for any
-///                message (shared_wait.hpp).
+/// Nodes          if a communicator spans several nodes, its ranks on one node share such memory
+///                (objects/nodes.hpp). Statements about ranks hold for their places there.
+/// Life           a communicator gets it with the first call that wants it, and keeps it until it
+///                is freed. Rank 0 takes a stage of the node, or a segment if all stages are in use
+///                (node/node.hpp). It tells the other ranks, and they map it. A communicator has
+///                none if files are limited, or if a rank has no address space left for it. In
+///                recipes of the laboratory no communicator has it.
+/// Turns          calls count their steps in this memory in turns, alike in all ranks. The standing
+///                of a rank is the last turn that it has come to. The rank is done with all turns
+///                before, and has read what it needs of this one.
+/// Slots          each rank has a ring of slots, which it alone writes. The slot of a turn holds
+///                the data that the rank gives in that turn. The head of the slot says that they
+///                are there. Little data stands in the head itself, so that one cache line moves. A
+///                slot is written again when all ranks have come to the turn that it was of. The
+///                owner checks this at once for half a ring.
+/// Halves         memory in which the ranks work on the same data. Consecutive uses take turns
+///                (InScratch in accumulated.cpp).
+/// Sleep          a rank that waits long asks the rank that it waits for to send a message. It
+///                sleeps as for any message (shared_wait.hpp).
 /// Thread safety  that of blocking collectives: one at a time on a communicator.
 
 #include <atomic>
@@ -32,10 +36,10 @@ namespace heddle::coll {
 
 class Schedule;
 
-/// A turn that somebody has come to. It only grows.
+/// A turn that a rank has come to. It only grows.
 struct SharedWord {
     std::atomic<std::uint64_t> turn;
-    std::uint64_t bytes;  ///< of what is given in that turn
+    std::uint64_t bytes;  ///< of the data that the rank gives in that turn
 
     bool reached(std::uint64_t wanted) const noexcept {
         return turn.load(acquire) >= wanted;  // A1: pairs with R1, the store of a signal
@@ -53,9 +57,9 @@ struct alignas(cache_line) Standing {
     SharedWord word;
     /// Ranks that sleep until this one goes on. On a line of its own: it is rarely written.
     alignas(cache_line) std::atomic<std::uint64_t> sleepers;
-    /// Not 0: this rank waits, and offers its core meanwhile. A hint (shared_wait.cpp).
+    /// Not 0 if this rank waits, and offers its core meanwhile. A hint (shared_wait.cpp).
     std::atomic<std::uint64_t> waits;
-    /// Of the rank alone: the last turn of the last use of each half.
+    /// The last turn of the last use of each half. Only the rank itself uses it.
     std::uint64_t half_used[2];
 };
 
@@ -69,7 +73,7 @@ public:
     ScratchLayout(std::byte* memory, std::int32_t ranks) noexcept
         : memory_(memory), slots_(slots(ranks)) {}
 
-    /// Of each rank: a power of two.
+    /// Returns the slots of each rank: a power of two.
     static constexpr std::uint64_t slots(std::int32_t ranks) noexcept {
         return std::bit_floor(all_slots / static_cast<std::uint64_t>(ranks));
     }
@@ -79,7 +83,7 @@ public:
     SlotHead& head(std::int32_t rank, std::uint64_t turn) const noexcept {
         return reinterpret_cast<SlotHead*>(memory_ + heads)[number(rank, turn)];
     }
-    /// Where that many bytes are that a rank gives in a turn.
+    /// Returns the place of that many bytes that a rank gives in a turn.
     std::byte* place(std::int32_t rank, std::uint64_t turn, std::uint64_t bytes) const noexcept {
         if (bytes <= SlotHead::room) return head(rank, turn).data;
         return memory_ + data + number(rank, turn) * slot_bytes;
@@ -87,7 +91,7 @@ public:
     std::byte* half(std::uint32_t number) const noexcept {
         return memory_ + halves + number * half_bytes;
     }
-    /// What must be zero in the beginning.
+    /// Returns the bytes that must be zero in the beginning.
     static constexpr std::uint64_t control_bytes() noexcept { return data; }
 
 private:
@@ -106,13 +110,16 @@ private:
     std::uint64_t slots_;
 };
 
-/// Whether the call may have scratch memory, so far as is known; the same in every process.
+/// Returns whether the call may have scratch memory, so far as is known. The result is the same in
+/// every process.
 bool may_have_scratch(const Schedule& schedule) noexcept;
 
-/// Whether the communicator of such a call has it, having agreed on it if need be. Throws std::bad_alloc.
+/// Returns whether the communicator of such a call has scratch memory. The ranks agree on it if
+/// need be. Throws std::bad_alloc.
 bool find_scratch(const Schedule& schedule);
 
-/// Whether the ranks of this process's node share some, for a call in levels; likewise.
+/// Returns whether the ranks of this process's node share scratch memory, for a call in levels. The
+/// ranks agree on it if need be. Throws std::bad_alloc.
 bool find_scratch_of_node(const Schedule& schedule, objects::Nodes& nodes);
 
 }  // namespace heddle::coll

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What algorithms in scratch memory write into a schedule: data in pieces, a turn and a slot each.
+/// The steps in a schedule of algorithms in scratch memory: data in pieces, with a turn and a slot
+/// for each.
 ///
-/// An object      stands for the turns of one call, which all ranks take alike. Pieces are counted from 0.
-/// Order          give() before anything of the piece is taken; finish() once this process needs no more of it;
-///                pieces one after the other, what is given at most ahead() of what is finished.
+/// An object      stands for the turns of one call, which all ranks take alike. Pieces are counted
+///                from 0.
+/// Order          a rank calls give() before any rank takes of the piece, and finish() once it
+///                needs no more of it. Pieces come one after the other. A rank gives at most
+///                ahead() pieces more than it has finished.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,39 +27,41 @@ public:
         scratch_.turn += pieces;
     }
 
-    /// Where this process puts what it gives, once nobody needs what was there.
+    /// Returns the place for data that this process gives, once no rank needs the data that were
+    /// there.
     std::byte* own(std::uint64_t piece, std::uint64_t bytes) {
         if (turn(piece) > scratch_.room) [[unlikely]]
             make_room(turn(piece));
         return place(schedule_.rank, piece, bytes);
     }
-    /// It is there.
+    /// Says that the data are there.
     void give(std::uint64_t piece, std::uint64_t bytes) {
         schedule_.signal(layout_.head(schedule_.rank, turn(piece)).word, turn(piece), bytes);
     }
-    /// What another has given, from now on.
+    /// Waits for the piece of another rank, and returns its place.
     const std::byte* of(std::int32_t rank, std::uint64_t piece, std::uint64_t bytes) {
         schedule_.await(layout_.head(rank, turn(piece)).word, turn(piece), bytes, rank);
         return place(rank, piece, bytes);
     }
-    /// Where it is.
+    /// Returns the place of a piece.
     std::byte* place(std::int32_t rank, std::uint64_t piece, std::uint64_t bytes) const noexcept {
         return layout_.place(rank, turn(piece), bytes);
     }
     void finish(std::uint64_t piece) {
         schedule_.signal(layout_.standing(schedule_.rank).word, turn(piece), 0);
     }
-    /// Waits until another has come to the turn.
+    /// Waits until another rank has come to the turn.
     void wait_for(std::int32_t rank, std::uint64_t piece) {
         schedule_.await(layout_.standing(rank).word, turn(piece), 0, rank);
     }
-    /// So many pieces are given ahead of the one that is taken: what stays in the second cache, and leaves room for those
-    /// that somebody has not finished.
+    /// Returns how many pieces are given ahead of the one that is taken. They stay in the second
+    /// cache, and leave room for pieces that a rank has not finished.
     static constexpr std::uint64_t ahead(std::int32_t ranks) noexcept {
         return std::min<std::uint64_t>(most_ahead, ScratchLayout::slots(ranks) / 2 - 1);
     }
     std::uint64_t ahead() const noexcept { return ahead(schedule_.size); }
-    /// Everybody has given this piece, and so has finished all before those that may be given ahead.
+    /// Notes that all ranks have given this piece. So all have finished all pieces before those
+    /// that they may give ahead.
     void all_have_given(std::uint64_t piece) noexcept {
         const std::uint64_t finished = turn(piece) - std::min(turn(piece), ahead() + 1);
         scratch_.room = std::max(scratch_.room, finished + slots());
@@ -67,7 +72,7 @@ private:
 
     std::uint64_t turn(std::uint64_t piece) const noexcept { return first_ + piece; }
     std::uint64_t slots() const noexcept { return ScratchLayout::slots(schedule_.size); }
-    /// For half a ring from this turn on.
+    /// Makes room for half a ring from this turn on.
     void make_room(std::uint64_t turn) {
         const std::uint64_t finished = turn - slots() / 2;
         for (std::int32_t rank = 0; rank < schedule_.size; ++rank)
@@ -82,8 +87,8 @@ private:
     std::uint64_t first_;
 };
 
-/// So much data, in elements of `extent` bytes, in pieces: small enough that others begin early, and no larger than a
-/// slot.
+/// A number of elements of `extent` bytes, in pieces. The pieces are small enough that the other
+/// ranks begin early, and no larger than a slot.
 class Pieces {
 public:
     Pieces(std::uint64_t count, std::uint64_t extent) noexcept
@@ -105,8 +110,8 @@ private:
     std::uint64_t count_, extent_, each_;
 };
 
-/// Gives pieces ahead of the one that it takes: the others go on meanwhile, and where ranks share cores, each has
-/// much to do whenever it runs.
+/// Gives pieces ahead of the one that it takes, so that the other ranks go on meanwhile. If ranks
+/// share cores, each has much to do whenever it runs.
 template <class Give, class Take>
 void give_and_take(const SharedSlots& slots, std::uint64_t pieces, Give&& give, Take&& take) {
     std::uint64_t given = 0;

@@ -11,7 +11,8 @@
 namespace heddle::coll {
 namespace {
 
-/// Above the tags of collectives and agreements, below those of nonblocking calls (execution.cpp).
+/// The tag of messages that wake. It lies above those of collectives and agreements, and below
+/// those of nonblocking calls (execution.cpp).
 constexpr std::int32_t wake_up_tag = 60000;
 
 /// Pauses before the wait that can sleep: about a microsecond, in which most signals come.
@@ -55,7 +56,7 @@ public:
         if (wake_up_ != nullptr) (void)announcement_.make(*wake_up_, slot);
     }
     progress::Peer peer() const noexcept { return peer_of(schedule_, step_); }
-    /// As if the step were a receive.
+    /// Reports the wait as if the step were a receive.
     void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         p2p::tell_pattern(thread, {context(), rank_at(schedule_, step_.peer), schedule_.tag},
                           *what.add());
@@ -92,9 +93,11 @@ private:
     p2p::Announcement announcement_;
 };
 
-/// On a crowded core: a rank that has not gone to wait itself runs beside this one, on another core. While it does,
-/// signals come soon, and an offer of this core would part the two. So ranks that wait for each other come to have
-/// their turns at the same time (gang scheduling), until the kernel takes a core from one of them.
+/// Returns whether the signal has come within a short spin. On a crowded core, a rank that does not
+/// wait itself runs beside this one, on another core. While it runs, signals come soon, and an
+/// offer of this core would part the two. So ranks that wait for each other come to have their
+/// turns at the same time (gang scheduling). This lasts until the kernel takes a core from one of
+/// them.
 bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
     const bool crowded = thread.patience.crowded || thread.engine->polling().short_of_cores();
     const progress::Peer peer = crowded ? peer_of(schedule, step) : progress::Peer();
@@ -105,7 +108,8 @@ bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step
     return false;
 }
 
-/// Tells the others that this rank waits in the way that offers its core, or sleeps.
+/// A sign to the others, while the object lives, that this rank sleeps, or waits and offers its
+/// core.
 class Waits {
 public:
     explicit Waits(Standing& own) noexcept : own_(own) { own_.waits.store(1, relaxed); }
@@ -130,7 +134,7 @@ void signal(const Step& step) noexcept {
 }
 
 std::uint64_t take_sleepers(const Schedule& schedule) noexcept {
-    sync::NodeFence::light();  // F1: pairs with F2, the fence of who goes to sleep
+    sync::NodeFence::light();  // F1: pairs with F2, the fence of the rank that goes to sleep
     std::atomic<std::uint64_t>& marks = standing_of(schedule, schedule.shared->place).sleepers;
     if (marks.load(relaxed) == 0) [[likely]]
         return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Waiting in shared scratch memory: who waits long sleeps, and is woken by who comes late.
+/// Waiting in shared scratch memory: a rank that waits long sleeps, and a rank that comes late
+/// wakes it.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ namespace {
 using heddle::testing::other_world;
 using heddle::testing::run_job;
 
-/// Until a thread of that rank sleeps in a call.
+/// Waits until a thread of that rank sleeps in a call.
 void wait_for_sleeper(int rank) {
     const auto& node = heddle::objects::attached_thread()->process->node;
     const auto& page = node.page(static_cast<std::size_t>(rank));
@@ -60,7 +61,8 @@ TEST(SharedWait, the_root_waits_for_room_and_no_longer) {
     });
 }
 
-/// Each thread has a communicator of its own; which of them leads, and sleeps for the others, changes.
+/// Each thread has a communicator of its own. The thread that leads, and sleeps for the others,
+/// changes.
 TEST(SharedWait, several_threads_sleep_on_communicators_of_their_own) {
     constexpr int ranks = 3, threads = 3;
     run_job(ranks, threads, [](int rank, int thread) {
@@ -85,7 +87,8 @@ TEST(SharedWait, messages_go_on_meanwhile) {
                 MPI_Isend(large.data(), 100000, MPI_INT, 0, 8, MPI_COMM_WORLD, &sends[1]);
                 MPI_Barrier(MPI_COMM_WORLD);
                 MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
-                MPI_Barrier(MPI_COMM_WORLD);  // or its next message may come before the other's
+                // otherwise its next message may come before the other's
+                MPI_Barrier(MPI_COMM_WORLD);
                 continue;
             }
             std::vector<int> in[2] = {std::vector<int>(100000), std::vector<int>(100000)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the two that run schedules (run.cpp, execution.cpp) have in common: single steps.
+/// Single steps, as both runners of schedules (run.cpp, execution.cpp) need them.
 
 #include <cstring>
 
@@ -18,12 +18,13 @@ inline bool is_send(const Step& step) noexcept {
     return step.kind == Step::Kind::send || step.kind == Step::Kind::send_within;
 }
 
-/// The communicator through which a message goes.
+/// Returns the communicator through which a message goes.
 inline objects::Communicator& way_of(const Schedule& schedule, const Step& step) noexcept {
     return step.kind >= Step::Kind::send_within ? *schedule.local : schedule.communicator;
 }
 
-// Messages are started. nullptr when memory has run out. A listener is the only one to hear of a receive.
+// These start messages. They return nullptr if memory has run out. Only the listener is notified of
+// a receive.
 
 inline core::Request* start_send(core::Thread& thread, const Schedule& schedule, const Step& step) {
     objects::Communicator& way = way_of(schedule, step);
@@ -39,17 +40,17 @@ core::Request* start_receive(core::Thread& thread, const Schedule& schedule, con
                               schedule.tag, listener...);
 }
 
-/// Much of what collectives copy another process has written or will read.
+/// Copies bytes. Another process has written or will read much of what collectives copy.
 inline void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
     static constinit platform::CopyTrials<> trials;
-    constexpr std::uint64_t least = 2048;  // less is copied by vectors in any case
+    constexpr std::uint64_t least = 2048;  // vectors copy fewer bytes in any case
     if (bytes < least)
         std::memmove(to, from, bytes);
     else
         trials.copy(to, from, bytes);
 }
 
-/// Does what is neither a message nor a wait.
+/// Does a step that is neither a message nor a wait.
 inline void do_locally(const Schedule& schedule, const Step& step) {
     const auto type = [&]() -> const objects::Datatype& {
         return *schedule.types()[static_cast<std::size_t>(step.peer)];
@@ -65,12 +66,12 @@ inline void do_locally(const Schedule& schedule, const Step& step) {
     }
 }
 
-/// What went wrong first.
+/// The first error.
 struct Failure {
     int error = MPI_SUCCESS;
     std::int32_t source = 0;
     std::uint64_t room = 0;
-    std::uint64_t length = 0;  ///< that did not fit
+    std::uint64_t length = 0;  ///< of the message that did not fit
 
     void note(int code, std::int32_t from = 0, std::uint64_t bytes = 0,
               std::uint64_t sent = 0) noexcept {

@@ -2,8 +2,8 @@
 #pragma once
 /// The binomial tree over ranks that are counted from its root.
 ///
-/// Below position v lie v + 1 ... v + span - 1, where span is v's lowest bit (the whole tree for the
-/// root); children are v + 1, v + 2, v + 4, ..., each with the span of its distance.
+/// Below position v lie v + 1 ... v + span - 1. The span is v's lowest bit, or the whole tree for
+/// the root. Children are v + 1, v + 2, v + 4, ..., each with the span of its distance.
 
 #include <algorithm>
 #include <cstdint>
@@ -26,13 +26,13 @@ public:
     std::int32_t rank_of(std::int32_t position) const noexcept {
         return (position + root_) % size_;
     }
-    /// Processes at and below this one, or a child at `distance`.
+    /// Return the number of processes at and below this one, or a child at `distance`.
     std::int32_t members() const noexcept { return std::min(span_, size_ - position_); }
     std::int32_t members(std::int32_t distance) const noexcept {
         return std::min(distance, size_ - position_ - distance);
     }
 
-    /// function(rank, distance), the nearest child first, or the farthest.
+    /// Call function(rank, distance) for each child, the nearest child first, or the farthest.
     template <class Function>
     void each_child(Function&& function) const {
         for (std::int32_t distance = 1; distance < span_; distance *= 2)

@@ -18,7 +18,7 @@ using objects::Sections;
 /// Memory for one access.
 class Buffer {
 public:
-    /// At most so many bytes.
+    /// Takes `wanted` bytes, at most `most`.
     Buffer(std::uint64_t wanted, std::uint64_t most)
         : bytes_(std::min(wanted, most)),
           memory_(std::make_unique_for_overwrite<std::byte[]>(bytes_)) {}
@@ -39,7 +39,7 @@ Settings settings_of(OpenFile& file) {
     return {file.hints, file.atomic};
 }
 
-/// The bytes from the first to the last one, in atomic mode.
+/// The lock of an access in atomic mode, from its first byte to its last one.
 class AtomicAccess {
 public:
     AtomicAccess(OpenFile& file, const Part& part, bool atomic, bool writes) noexcept
@@ -63,13 +63,14 @@ private:
     std::unique_lock<std::mutex> mine_;
 };
 
-/// Blocks one after the other; those that touch are moved together, from and to memory where they lie side by side.
+/// Blocks one after the other. Blocks that touch are moved together, from and to memory in which
+/// they lie side by side.
 template <class Move>
 class Joined {
 public:
     Joined(std::byte* memory, Move move) noexcept : memory_(memory), move_(move) {}
 
-    /// False: the last move was not complete.
+    /// Adds a section. Returns false if the last move was not complete.
     bool add(const Section& section) noexcept {
         if (section.dense()) return add(section.at, section.total());
         for (std::uint64_t i = 0; i < section.count; ++i)
@@ -106,7 +107,7 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-/// Data [from, from + bytes), which are side by side in memory.
+/// Moves data [from, from + bytes), which lie side by side in memory.
 template <class Move>
 Outcome move_blocks(const Endless& data, std::uint64_t from, std::byte* memory, std::uint64_t bytes,
                     Move move) noexcept {
@@ -118,7 +119,7 @@ Outcome move_blocks(const Endless& data, std::uint64_t from, std::byte* memory, 
     return joined.outcome;
 }
 
-/// False: no more is to follow.
+/// Adds an outcome. Returns false if no more may follow.
 bool add(Outcome& all, const Outcome& some, std::uint64_t wanted) noexcept {
     all.bytes += some.bytes;
     all.failure = some.failure;
@@ -177,7 +178,7 @@ void copy_out(const Endless& data, std::uint64_t from, std::uint64_t bytes, cons
     }
 }
 
-/// A window of the file after the other, as a whole.
+/// Reads one window of the file after the other, as a whole.
 Outcome sieve(InFileSystem& there, const Part& part, Stream& stream, std::uint64_t most) {
     const Endless data = part.data();
     const std::uint64_t end = part.from + part.bytes;
@@ -210,7 +211,7 @@ Outcome sieve(InFileSystem& there, const Part& part, Stream& stream, std::uint64
     return all;
 }
 
-/// Small pieces, close to each other.
+/// Returns whether the part has small pieces, close to each other.
 bool is_worth_sieving(const Part& part, Choice choice) noexcept {
     if (choice == Choice::disable || part.view->dense() || !part.sorted()) return false;
     if (choice == Choice::enable) return true;

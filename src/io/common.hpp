@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the files of one process share: representations of the program, and the threads that move data while
-/// the program computes. Made with the first file.
+/// State that the files of one process share: representations of the program, and the threads that
+/// move data while the program computes. The first file makes it.
 
 #include <memory>
 #include <mutex>
@@ -23,7 +23,7 @@ struct Common {
     Workers workers;
 };
 
-/// Throws std::bad_alloc.
+/// Returns the shared state. Throws std::bad_alloc.
 std::shared_ptr<Common> common_of(objects::Process& process);
 
 }  // namespace heddle::io

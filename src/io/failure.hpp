@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What went wrong with a file: the class of MPI's error (MPI 5.0, 14.7), and errno's words.
+/// Failures of files: the class of MPI's error (MPI 5.0, 14.7), and errno's words.
 
 #include <cstdint>
 #include <string>
@@ -12,12 +12,12 @@ namespace heddle::io {
 int class_of_errno(int error) noexcept;
 std::string words_of(int error);
 
-/// An access that failed: what is told of it once the caller's thread gets there. Plain bytes, so that it can be
-/// sent to other processes.
+/// The failure of an access, kept until the caller's thread raises it. Plain bytes, so that it can
+/// be sent to other processes.
 struct Failure {
     int error_class = MPI_SUCCESS;
     int system_error = 0;  ///< errno; 0: `why` says it
-    std::int64_t at = -1;  ///< in bytes of the file; -1: nowhere in particular
+    std::int64_t at = -1;  ///< in bytes of the file; -1: no certain place
     std::uint64_t bytes = 0;
     char why[72] = {};
 
@@ -33,7 +33,8 @@ struct Failure {
     static Failure of_class(int error_class, const char* why) noexcept;
 };
 
-/// "writing 4096 bytes at 1024: No space left on device (errno 28)". `doing`: "writing".
+/// Returns words such as "writing 4096 bytes at 1024: No space left on device (errno 28)". `doing`
+/// is "writing".
 std::string describe(const Failure& failure, const std::string& doing);
 
 }  // namespace heddle::io

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Files of the kernel that go wrong on purpose, as their name says:
+/// Files of the kernel that fail on purpose, as their name says:
 ///
 ///   faulty:short,full=65536,fail_write=3:/tmp/x
 ///
-/// short          each transfer of the kernel moves at most 7 bytes
-/// full=N         there is no room behind byte N
-/// quota=N        likewise, because of a quota
-/// fail_read=N    the Nth read fails with EIO, counted from 1; fail_write=N, fail_sync=N, fail_close=N likewise
-/// slow=N         a transfer takes N milliseconds more
-/// stripe=N       it says that N bytes lie together on each of its servers; stripes=N: of which it has N
+/// short          each transfer of the kernel moves at most 7 bytes.
+/// full=N         there is no room behind byte N.
+/// quota=N        likewise, because of a quota.
+/// fail_read=N    the Nth read fails with EIO, counted from 1.
+///                Likewise fail_write=N, fail_sync=N, fail_close=N.
+/// slow=N         a transfer takes N milliseconds more.
+/// stripe=N       the file says that N bytes lie together on each of its servers;
+///                stripes=N: it has N servers.
 
 #include <atomic>
 #include <cerrno>
@@ -63,7 +65,7 @@ void add(Faults& faults, std::string_view word) noexcept {
     faults.known = false;
 }
 
-/// What a name says, and the path behind it.
+/// Returns the faults that a name asks for, and the path behind it.
 Faults faults_of(std::string_view name, std::string& path) {
     Faults faults;
     name.remove_prefix(prefix.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The file systems that there are. Another one is a line here.
+/// The list of file systems. Another one is a line here.
 
 #include <string_view>
 
@@ -11,7 +11,7 @@ namespace {
 struct Entry {
     std::string_view prefix;
     const FileSystem& (*get)() noexcept;
-    bool keeps_prefix;  ///< what follows it is no path
+    bool keeps_prefix;  ///< the rest of the name is no path
 };
 constexpr Entry file_systems[] = {
     {"posix:", posix, false},

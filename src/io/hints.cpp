@@ -51,7 +51,7 @@ std::optional<Choice> choice_in(std::string_view text) noexcept {
     return std::nullopt;
 }
 
-/// Of a list of words, the first that there is something to be done for.
+/// Returns the first of a list of words that has an effect.
 Style style_in(std::string_view words) noexcept {
     while (!words.empty()) {
         const std::size_t comma = std::min(words.find(','), words.size());

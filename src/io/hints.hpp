@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Info hints of files (MPI 5.0, 14.2.8, and those that the field knows).
+/// Info hints of files (MPI 5.0, 14.2.8, and hints of other MPI libraries).
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace heddle::io {
 
 enum class Choice : std::uint8_t { automatic, enable, disable };
 
-/// What is in force. MPI_File_get_info tells all of it, and nothing that is not.
+/// The hints in force. MPI_File_get_info tells all of them, and no others.
 struct Hints {
     std::uint64_t cb_buffer_size = std::uint64_t{1} << 20;  ///< of an aggregator, at a time
     std::uint64_t cb_nodes = 0;                             ///< aggregators; 0: as many as pays
@@ -26,8 +26,8 @@ struct Hints {
     Choice ds_read = Choice::automatic;
 };
 
-/// The same for all processes of a file, whatever each of them has given: those that say how a collective access
-/// is divided.
+/// The hints that divide a collective access. They are the same for all processes of a file,
+/// whatever each process has given.
 struct Agreed {
     std::uint64_t cb_buffer_size, cb_nodes, striping_unit;
     Choice cb_read, cb_write;
@@ -35,8 +35,8 @@ struct Agreed {
 Agreed agreed_in(const Hints& hints) noexcept;
 void take(Hints& hints, const Agreed& agreed) noexcept;
 
-/// Takes what it understands and what can be true; what is absent, or makes no sense, stays as it is. `opens`: also
-/// what counts only when a file is opened.
+/// Takes the hints that it understands and that can be true. Absent or senseless hints stay as they
+/// are. `opens` says that hints that only count when a file is opened are taken, too.
 void apply(Hints& hints, const objects::Info& info, bool opens);
 void report(const Hints& hints, objects::Info& info);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A thread that reads or writes a file: the launcher is told which one, and where (`heddle where`, `--timeout`), and
-/// what was done is counted when it is over.
+/// A thread that reads or writes a file. It tells the launcher the file and the place (`heddle
+/// where`, `--timeout`), and counts its transfers at the end.
 
 #include <chrono>
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace heddle::io {
 
-/// What was done.
+/// The transfers of a thread.
 struct Tally {
     std::uint64_t transfers = 0, read = 0, written = 0;
-    /// Writes of few bytes that did not begin where the one before had ended.
+    /// Writes of few bytes that did not begin at the end of the write before.
     std::uint64_t small_writes = 0, small_bytes = 0;
 };
 
 class InFileSystem {
 public:
-    /// `bytes` from `at` on; -1: nowhere in particular. `alone`: an access that the program has asked for, and is not
-    /// collective.
+    /// Begins an access to `bytes` from `at` on; -1 is no certain place. `alone` says that the
+    /// program has asked for the access, and that it is not collective.
     InFileSystem(core::Thread& thread, OpenFile& file, std::int64_t at = -1,
                  std::uint64_t bytes = 0, bool alone = false) noexcept;
     ~InFileSystem();
@@ -46,12 +46,12 @@ private:
     Tally tally_;
 };
 
-/// Of a collective access with aggregators.
+/// The counts of a collective access with aggregators.
 struct Exchanged {
     std::uint64_t bytes = 0, windows = 0, message_ns = 0;
 };
 void count(objects::Process& process, const Exchanged& exchanged) noexcept;
-/// That the program asks for another file, or collective access.
+/// Count that the program asks for another file, or collective access.
 void count_opening(objects::Process& process) noexcept;
 void count_collective(objects::Process& process) noexcept;
 

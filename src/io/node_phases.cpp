@@ -46,7 +46,8 @@ void NodePhases::hear(const Span& span, std::int32_t message) {
     finish(messages);
 }
 
-/// What this process has in the i-th windows. Lists of the ones that lay in the same memory have come to where they were sent.
+/// Makes parcels of this process's data in the i-th windows. The lists of the windows before in the
+/// same memory have arrived.
 void NodePhases::make_parcels(std::int64_t i) {
     finish(sent(i));
     for (Parcel& parcel : parcels(i)) parcel.clear();
@@ -64,7 +65,7 @@ void NodePhases::write_all() {
     }
 }
 
-/// The windows that were in the same memory have been written.
+/// Waits until the windows before in the same memory have been written.
 void NodePhases::wait_for_room(std::int64_t i) {
     if (i < SharedWindows::turns) return;
     Messages messages = this->messages();

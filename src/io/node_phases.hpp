@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A collective access with aggregators on one node: data go through windows that all processes map, messages say only
-/// what is there.
+/// A collective access with aggregators on one node. Data go through windows that all processes
+/// map, and messages only say which data are there.
 ///
-/// Writing        a process copies its data of the next window to where it belongs, and tells the aggregator which bytes
-///                those are; then it writes the window before, if it is an aggregator itself. An aggregator that has written a
-///                window tells those that have data for the one after the next, which lies in the same memory.
-/// Reading        an aggregator that has been told by all reads, and tells them; they copy, and say when they are done.
-/// One copy       from the program's memory to the window, if it lies side by side there. The other is the system's.
+/// Writing        a process copies its data of the next window to their places, and tells the
+///                aggregator which bytes those are. If it is an aggregator itself, it then writes
+///                the window before. After that, it notifies the processes with data for the window
+///                after the next, which lies in the same memory.
+/// Reading        an aggregator reads when all have told it their bytes, and notifies them. They
+///                copy, and say when they are done.
+/// One copy       from the program's memory to the window, if the data lie side by side there. The
+///                other copy is the system's.
 
 #include <array>
 
@@ -18,7 +21,7 @@ namespace heddle::io {
 
 class NodePhases : Phases {
 public:
-    /// `memory` has what the access needs, and is this access's.
+    /// `memory` has room for the access, and belongs to this access.
     NodePhases(const Joint& joint, const SharedWindows& memory, Workplace& place) noexcept;
     Failure run();
 
@@ -28,10 +31,10 @@ private:
 
     Messages& sent(std::int64_t i) noexcept { return sent_[static_cast<std::size_t>(i) % turns]; }
     Window there(std::int32_t domain, std::int64_t i) const noexcept;
-    /// Those that have a window in common with this process as its aggregator, or that are aggregators of its own.
+    /// Calls visit(domain, parcel) for each domain whose i-th window has data of this process.
     template <class Visit>
     void each_domain(std::int64_t i, Visit visit);
-    /// Empty messages.
+    /// Send and receive empty messages.
     void tell(const Span& span, std::int32_t message);
     void hear(const Span& span, std::int32_t message);
     void make_parcels(std::int64_t i);

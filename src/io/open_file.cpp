@@ -4,7 +4,7 @@
 namespace heddle::io {
 
 OpenFile::~OpenFile() {
-    collective_worker = nullptr;  // before what it works with
+    collective_worker = nullptr;  // before the objects that it works with
     shared = nullptr;
     for (auto& one : windows) one = nullptr;
     if (communicator != nullptr) objects::close_handle(process, *communicator);
@@ -18,7 +18,8 @@ void apply_hints(OpenFile& file, const objects::Info& info) {
 }
 
 std::int32_t next_tag(OpenFile& file) noexcept {
-    // Of the collective context of the file's communicator. A call uses a few tags from this one on.
+    // A tag of the collective context of the file's communicator. A call uses a few tags from this
+    // one on.
     constexpr std::int32_t first = 1 << 22, each = 8;
     constexpr std::uint32_t calls = 1 << 20;
     const std::lock_guard guard(file.lock);

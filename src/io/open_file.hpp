@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A file that is open: what one process of those that have opened it together knows of it.
+/// An open file: the state in one of the processes that have opened it together.
 ///
-/// Threads        `lock` guards view and pointers. Accesses take what they need of them at their start, and hold no
-///                lock while they move data.
-/// Collectives    have numbers, in the order in which they are called, the same in every process: messages of one
-///                do not meet those of another, also where several are under way.
+/// Threads        `lock` guards view and pointers. Accesses take what they need of them at their
+///                start, and hold no lock while they move data.
+/// Collectives    have numbers, in the order in which they are called, the same in every process.
+///                So messages of one do not meet those of another, even if several are pending.
 
 #include <array>
 #include <atomic>
@@ -27,7 +27,7 @@
 
 namespace heddle::io {
 
-/// Which pair of functions a split collective is.
+/// The pair of functions that a split collective is.
 enum class Split : std::uint8_t {
     none,
     read_at_all,
@@ -60,11 +60,11 @@ struct OpenFile {
     const FileSystem* file_system = nullptr;
     int amode = 0;
     std::unique_ptr<SharedPointer> shared;
-    /// For blocking collectives, and for the others.
+    /// Windows for blocking collectives, and for the others.
     std::array<std::unique_ptr<SharedWindows>, 2> windows;
 
     mutable std::mutex lock;
-    // Guarded by it:
+    // Guarded by `lock`:
     ViewPointer view;
     std::int64_t position = 0;  ///< of the individual pointer, in etypes
     Hints hints;
@@ -74,24 +74,25 @@ struct OpenFile {
     core::Request* split_request = nullptr;
     const void* split_buffer = nullptr;
     std::uint32_t uncollected = 0;  ///< nonblocking accesses that the program has not completed
-    std::uint32_t under_way = 0;    ///< and those that are not over
-    std::condition_variable over;   ///< none of the latter is left
+    std::uint32_t under_way = 0;    ///< nonblocking accesses that have not ended
+    std::condition_variable over;   ///< notified when none is under way
 
     std::atomic<std::int64_t> written_to{-1};  ///< end of the last write of this process
-    // For advice; guarded by objects::Files::counting:
+    // Counts for advice; guarded by objects::Files::counting:
     std::uint64_t small_writes = 0;
     std::uint64_t small_bytes = 0;
 
-    /// One access after the other in atomic mode: locks of the file system are those of the whole process.
+    /// Held by one access after the other in atomic mode: locks of the file system belong to the
+    /// whole process.
     std::mutex atomic_accesses;
-    /// Nonblocking collectives, one after the other.
+    /// The thread of nonblocking collectives, which runs them one after the other.
     std::unique_ptr<Workers> collective_worker;
 };
 
-/// Of a file that is open.
+/// Applies hints to a file that is open.
 void apply_hints(OpenFile& file, const objects::Info& info);
 
-/// The tag of the next collective call.
+/// Returns the tag of the next collective call.
 std::int32_t next_tag(OpenFile& file) noexcept;
 
 }  // namespace heddle::io

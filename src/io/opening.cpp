@@ -22,7 +22,7 @@
 namespace heddle::io {
 namespace {
 
-/// While a file is being opened there is none yet: messages are the parent's.
+/// The tag while a file is being opened: it has no communicator yet, and messages are the parent's.
 constexpr std::int32_t opening_tag = comm::file_agreement;
 
 std::uint64_t digest(std::string_view text) noexcept {
@@ -32,7 +32,8 @@ std::uint64_t digest(std::string_view text) noexcept {
     return hash;
 }
 
-/// What each says of itself before anything is opened: whoever has just deleted a file of the name has come as well.
+/// The data that each process gives before it opens anything. So a process that has just deleted a
+/// file of the name has come, too.
 struct Proposal {
     std::uint32_t context;  ///< of rank 0
     node::Segment segment;  ///< likewise: for the shared pointer
@@ -41,7 +42,7 @@ struct Proposal {
     Agreed hints;
 };
 
-/// Then, when all have tried to open it.
+/// The data that each process gives when all have tried to open the file.
 struct Answer {
     Failure failure;
     std::uint64_t identity;
@@ -80,7 +81,7 @@ int fail_without_file(core::Thread& thread, int error_class, const std::string& 
     return objects::fail(thread, thread.process->files->null, error_class, detail);
 }
 
-/// What the ranks disagree about; nullptr: nothing.
+/// Returns the argument that the ranks disagree about, or nullptr if there is none.
 const char* difference(const std::vector<Proposal>& all) noexcept {
     for (const Proposal& one : all) {
         if (one.amode != all[0].amode) return "amode";
@@ -102,7 +103,7 @@ int raise_first(core::Thread& thread, const std::string& name, const std::vector
                              describe(first->failure, "opening \"" + name + '"' + by));
 }
 
-/// Ranks that have opened another file of the same name.
+/// Checks that no rank has opened another file of the same name.
 int check_identity(core::Thread& thread, const std::string& name, const std::vector<Answer>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank)
         if (all[rank].identity != all[0].identity)
@@ -123,7 +124,7 @@ int check_pointers(core::Thread& thread, const std::string& name, const std::vec
     return MPI_SUCCESS;
 }
 
-/// The bytes as they are, from the start.
+/// Returns a view of the bytes as they are, from the start.
 ViewPointer first_view(const OpenFile& file) {
     objects::Process& process = file.process;
     ViewError error;
@@ -131,7 +132,7 @@ ViewPointer first_view(const OpenFile& file) {
     return make_view(0, byte, byte, file.common->representations.find("native"), false, error);
 }
 
-/// MPI_MODE_APPEND: all pointers stand at the end of the file.
+/// Sets all pointers to the end of the file for MPI_MODE_APPEND.
 Failure go_to_end(core::Thread& thread, OpenFile& file) {
     if ((file.amode & MPI_MODE_APPEND) == 0 || !file.storage->seekable()) return {};
     std::int64_t bytes = 0;
@@ -370,8 +371,8 @@ int sync(core::Thread& thread, objects::File& file) {
 
 namespace {
 
-/// The same from where the shared pointer stands: in sequential mode there is no other place. All processes have come, and
-/// nobody moves the pointer before all have asked for it.
+/// Moves the view to the place of the shared pointer: in sequential mode there is no other place.
+/// All processes have come, and none moves the pointer before all have asked for it.
 int begin_at_pointer(core::Thread& thread, OpenFile& open, ViewPointer& view) {
     std::int64_t etypes = 0;
     if (const int error = open.shared->load(thread, etypes)) return error;
@@ -401,7 +402,7 @@ int set_view(core::Thread& thread, objects::File& file, ViewPointer view,
     }
     if (open.communicator->rank == 0)
         if (const int error = open.shared->store(thread, 0)) return error;
-    // Nobody uses the shared pointer before it stands at the start.
+    // No process uses the shared pointer before it stands at the start.
     return all_or_none(thread, file, {}, "setting a view");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What processes send each other in a collective access with aggregators.
+/// Messages between processes in a collective access with aggregators.
 
 #include <cstdint>
 #include <new>
@@ -26,7 +26,8 @@ enum : std::int32_t {
     done_message,
 };
 
-/// What comes before the data of a process in a window: its sections, if they are few; else they follow.
+/// The head that comes before the data of a process in a window. It has the sections if they are
+/// few; otherwise they follow.
 struct ListHead {
     static constexpr std::size_t few = 8;
     std::uint64_t sections = 0;
@@ -34,7 +35,7 @@ struct ListHead {
     Section first[few];
 };
 
-/// Messages under way.
+/// Pending messages.
 class Messages {
 public:
     Messages(core::Thread& thread, objects::Communicator& communicator) noexcept
@@ -56,7 +57,7 @@ public:
             if (p2p::finish(thread_, communicator_, request) != MPI_SUCCESS) failed = true;
         requests_.clear();
     }
-    /// Waits for a message for which there is no memory: its sender goes on.
+    /// Waits for a message for which there is no memory, so that its sender goes on.
     void lose(std::int32_t from, std::int32_t tag) noexcept {
         p2p::finish_unheard(thread_,
                             p2p::start_receive(thread_, communicator_, communicator_.context + 1,
@@ -65,7 +66,7 @@ public:
     bool failed = false;
 
 private:
-    /// Without memory to remember it, it is waited for at once.
+    /// Adds a request. Without memory to remember it, waits for it at once.
     void add(core::Request* request) noexcept try {
         if (request != nullptr) requests_.push_back(request);
         failed = failed || request == nullptr;
@@ -78,21 +79,22 @@ private:
     std::vector<core::Request*> requests_;
 };
 
-/// The sections of a process in a window, and where their data are. Used for one window after the other.
+/// The sections of a process in a window, and the place of their data. Used for one window after
+/// the other.
 class Parcel {
 public:
     ListHead head;
     std::byte* data = nullptr;  ///< in the program's memory, or in room()
 
     void clear() noexcept { head.sections = head.bytes = 0; }
-    /// Its data have no place, although their message comes or goes.
+    /// Forgets the sections: the data have no place, although their message comes or goes.
     void forget_sections() noexcept { head.sections = 0; }
     std::span<Section> sections() noexcept {
         if (head.sections <= ListHead::few) return {head.first, head.sections};
         return list_;
     }
     bool has_list() const noexcept { return head.sections > ListHead::few; }
-    /// From the head, which has come.
+    /// Returns room for the list that the head announces. The head has come.
     std::span<Section> list_to_come() {
         list_.resize(head.sections);
         return list_;

@@ -6,7 +6,7 @@
 namespace heddle::io {
 namespace {
 
-/// Bytes between two pieces that are read rather than left out.
+/// Up to so many bytes between two pieces are read rather than left out.
 constexpr std::uint64_t gap_to_read = 65536;
 
 }  // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What both ways of a collective access with aggregators have in common: which window is whose, what is in it, and
-/// the aggregator's reads and writes.
+/// The common part of both methods of a collective access with aggregators: the owners of windows,
+/// their contents, and the aggregator's reads and writes.
 ///
-/// Memory         that of a process for the whole access is there before any process begins (Workplace). One that finds none
-///                for a window sends and receives its messages all the same, but not what belongs into them: the others go
-///                on, and all learn of its failure at the end.
+/// Memory         a process has the memory for the whole access before any process begins
+///                (Workplace). A process without memory for a window sends and receives its
+///                messages all the same, but not their contents. The others go on, and all learn of
+///                its failure at the end.
 
 #include <array>
 #include <chrono>
@@ -32,12 +33,12 @@ struct Joint {
     const std::vector<Share>& shares;
 };
 
-/// Parcels for an access of so many processes.
+/// Parcels for an access of several processes.
 class Workplace {
 public:
     using Parcels = std::vector<Parcel>;
 
-    /// False: there is no memory for them.
+    /// Makes the parcels. Returns false if there is no memory for them.
     bool make(std::int32_t processes) noexcept try {
         for (Parcels* parcels : {&in, &out[0], &out[1]})
             parcels->resize(static_cast<std::size_t>(processes));
@@ -66,7 +67,7 @@ protected:
     std::int64_t windows() const noexcept {
         return (domains_.each + window_bytes_ - 1) / window_bytes_;
     }
-    /// Where the i-th window of a domain is; the same: it has none.
+    /// The place of the i-th window of a domain. Begin and end are the same if there is none.
     struct Span {
         std::int64_t begin, end;
         bool empty() const noexcept { return begin >= end; }
@@ -77,7 +78,7 @@ protected:
         return {begin, std::min(end, begin + window_bytes_)};
     }
 
-    /// Which data of this process are in it, as bytes of the stream.
+    /// The data of this process in a window, as bytes of the stream.
     struct Bytes {
         std::uint64_t from, bytes;
     };
@@ -85,7 +86,8 @@ protected:
     bool has_data_in(const Span& span) const noexcept {
         return meets(joint_.shares[static_cast<std::size_t>(me_)], span);
     }
-    /// What this process has there. Data to be sent are where they lie, unless they must be packed.
+    /// Fills a parcel with this process's data there. Data to be sent stay in their place, unless
+    /// they must be packed.
     void fill(const Bytes& bytes, Parcel& parcel) noexcept;
 
     /// Calls visit(parcel, rank) for the parcels of others in the window.
@@ -96,9 +98,9 @@ protected:
                 visit(in_[rank], static_cast<std::int32_t>(rank));
     }
     void send_list(Messages& messages, Parcel& parcel, std::int32_t aggregator) noexcept;
-    /// Which bytes the others have in it: heads, and lists where they are long.
+    /// Collects the bytes that the others have in the window: heads, and lists if they are long.
     void collect_lists(const Span& span);
-    /// With `mine`, of this process. The window is open.
+    /// Covers the sections of all, with `mine` of this process. The window is open.
     void cover(Parcel& mine) noexcept;
     void note_no_memory() noexcept { note(Failure::of_class(MPI_ERR_NO_MEM, "out of memory")); }
 
@@ -113,7 +115,7 @@ protected:
     void note(const Failure& failure) noexcept {
         if (!failure_) failure_ = failure;
     }
-    /// Calls work(), counts, and answers the first failure.
+    /// Calls work(), counts, and returns the first failure.
     template <class Work>
     Failure counted(Work work) {
         const auto begin = sync::Native::now();

@@ -6,18 +6,18 @@
 namespace heddle::io {
 namespace {
 
-/// Runs from here on are as well written by who has them.
+/// The length of runs from which their owners write them as well as an aggregator.
 constexpr std::uint64_t long_run = std::uint64_t{256} << 10;
-/// Of a domain, so that there are no more aggregators than have something to do.
+/// The least bytes of a domain, so that every aggregator has something to do.
 constexpr std::int64_t least_domain = std::int64_t{1} << 20;
-/// Data that are so much less than what lies between the first byte and the last one are as well written by who has them.
+/// The ratio of the range of data to their bytes from which their owners write them as well.
 constexpr std::uint64_t most_sparse = 256;
 
 bool overlap(const Share& a, const Share& b) noexcept {
     return !a.empty() && !b.empty() && a.meets(b.low, b.high);
 }
 
-/// Whether data of each lie behind those of the ranks before.
+/// Returns whether the data of each rank lie behind those of the ranks before.
 bool in_order(const std::vector<Share>& shares) noexcept {
     std::int64_t end = INT64_MIN;
     for (const Share& share : shares) {
@@ -28,7 +28,8 @@ bool in_order(const std::vector<Share>& shares) noexcept {
     return true;
 }
 
-/// Whether nobody's data lie between another's. Takes no memory: the processes have agreed that there is enough.
+/// Returns whether no rank's data lie between another's. Takes no memory: the processes have agreed
+/// that there is enough.
 bool apart(const std::vector<Share>& shares) noexcept {
     if (in_order(shares)) return true;
     for (std::size_t i = 1; i < shares.size(); ++i)
@@ -115,7 +116,7 @@ Share share_of(OpenFile& file, const Part& part, const Settings& settings, bool 
         share.high = part.end_place();
     }
     if (!writes && file.storage->size(share.size) != 0)
-        share.size = INT64_MAX;  // reading will say why
+        share.size = INT64_MAX;  // reading returns the error
     return share;
 }
 

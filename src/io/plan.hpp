@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Who does what in a collective access (MPI 5.0, 14.4.2): which processes access the file themselves, or which part of it
-/// each aggregator has. Every process makes the same plan of what all have told.
+/// The division of a collective access (MPI 5.0, 14.4.2): the processes that access the file
+/// themselves, or the domain of each aggregator. Every process makes the same plan from the data of
+/// all.
 
 #include <cstdint>
 #include <vector>
@@ -11,18 +12,18 @@
 
 namespace heddle::io {
 
-/// What a process tells the others of its access.
+/// The data about its access that a process gives the others.
 struct Share {
-    std::int64_t low, high;  ///< places; the same: it has no data
+    std::int64_t low, high;  ///< places; equal if it has no data
     std::uint64_t bytes;
     std::uint64_t run;   ///< bytes that lie together
     std::int64_t size;   ///< of the file, as this process sees it; of reads alone
-    std::int32_t alone;  ///< it cannot be but by each process itself
-    Agreed hints;        ///< of which those of rank 0 count
-    std::int64_t unit;   ///< what borders of domains are multiples of; likewise
+    std::int32_t alone;  ///< only each process itself can do the access
+    Agreed hints;        ///< those of rank 0 count
+    std::int64_t unit;   ///< borders of domains are multiples of it; that of rank 0 counts
 
     bool empty() const noexcept { return low == high; }
-    /// This process has moved its data itself, or is about to.
+    /// Leaves the collective access: this process has moved its data itself, or is about to.
     void leave() noexcept {
         low = high = 0;
         bytes = 0;
@@ -32,23 +33,24 @@ struct Share {
     }
 };
 
-/// What a process tells of an access. `settings`: what holds of its file just now.
+/// The settings of a process's file at present.
 struct Settings {
     Hints hints;
     bool atomic;
 };
 Settings settings_of(OpenFile& file);
-/// What borders of domains are multiples of: as a hint says, or the file system.
+/// Returns the number that borders of domains are multiples of, from a hint or from the file
+/// system.
 std::int64_t domain_unit(const OpenFile& file, const Hints& hints) noexcept;
 Share share_of(OpenFile& file, const Part& part, const Settings& settings, bool writes) noexcept;
 
-/// Whether a process moves its data itself, whatever the others have: it has long runs.
+/// Returns whether a process moves its data itself, whatever the others have: it has long runs.
 bool is_for_itself(const Share& share, Choice choice) noexcept;
-/// Whether there are no aggregators: nobody's data lie between another's, or runs are long, or the data are far
-/// apart. `choice`: a hint.
+/// Returns whether there are no aggregators: no rank's data lie between another's, or runs are
+/// long, or the data are far apart. `choice` is a hint.
 bool each_by_itself(const std::vector<Share>& shares, Choice choice);
 
-/// Nobody reads beyond the end of the file, which is where rank 0 sees it.
+/// Cut an access at the end of the file as rank 0 sees it. No process reads beyond.
 void cut(Part& part, std::int64_t size) noexcept;
 void cut(Share& share, std::int64_t size) noexcept;
 
@@ -60,7 +62,7 @@ struct Domains {
     std::int32_t ranks = 0;
 
     explicit Domains(const std::vector<Share>& shares) noexcept;
-    /// The aggregator's rank: they are spread over all.
+    /// Returns the aggregator's rank. Aggregators are spread over all ranks.
     std::int32_t rank(std::int32_t domain) const noexcept {
         return static_cast<std::int32_t>(std::int64_t{domain} * ranks / count);
     }

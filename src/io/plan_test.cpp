@@ -63,7 +63,7 @@ TEST(Plan, small_pieces_that_alternate_are_for_aggregators) {
 
 TEST(Plan, what_each_does_as_well_it_does_itself) {
     const std::int64_t mebibyte = 1 << 20;
-    // Nobody's data lie between another's.
+    // No rank's data lie between another's.
     EXPECT_TRUE(each_by_itself({share(mebibyte, 2 * mebibyte, 64), share(0, mebibyte, 64)},
                                Choice::automatic));
     // Long runs.
@@ -73,7 +73,7 @@ TEST(Plan, what_each_does_as_well_it_does_itself) {
     Share sparse = share(0, std::int64_t{1} << 40, 64);
     sparse.bytes = 1 << 20;
     EXPECT_TRUE(each_by_itself({sparse, sparse}, Choice::automatic));
-    // One that cannot be by aggregators: atomic mode, a pipe.
+    // An access that aggregators cannot do: atomic mode, a pipe.
     Share alone = share(0, mebibyte, 64);
     alone.alone = 1;
     EXPECT_TRUE(each_by_itself({share(0, mebibyte, 64), alone}, Choice::enable));

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 constexpr std::size_t most_pieces = 256;
 
-/// What is left of a list of pieces, as a list that the kernel takes.
+/// The rest of a list of pieces, as a list that the kernel takes.
 class Rest {
 public:
     explicit Rest(std::span<const iovec> pieces) noexcept : left_(pieces) { skip(0); }
@@ -64,7 +64,7 @@ void wait_until_ready(int descriptor, short events) noexcept {
     (void)poll(&one, 1, -1);
 }
 
-// Of statfs(2).
+// Values of statfs(2).
 constexpr long nfs = 0x6969, lustre = 0x0BD00BD0;
 
 long kind_of(int descriptor) noexcept {
@@ -162,8 +162,8 @@ public:
     std::uint64_t identity() const noexcept override { return identity_; }
 
 private:
-    /// Errors are the program's to handle: it does not end by a signal where its files are limited (RLIMIT_FSIZE), or nobody
-    /// reads from the pipe.
+    /// Holds a signal, as errors are the program's to handle. A signal must not end the program
+    /// when its files are limited (RLIMIT_FSIZE), or no process reads from the pipe.
     void hold_signal(std::optional<platform::HeldSignal>& held) const noexcept {
         if (!seekable_)
             held.emplace(SIGPIPE);
@@ -197,7 +197,8 @@ private:
         }
         return moved;
     }
-    /// Of this opening of the file, not of the process: threads exclude each other above (io/access.cpp).
+    /// Locks for this opening of the file, not for the process: threads exclude each other above
+    /// (io/access.cpp).
     int set_lock(short kind, std::int64_t at, std::int64_t bytes) noexcept {
         struct flock range{};
         range.l_type = kind;
@@ -207,8 +208,8 @@ private:
         return again([&] { return fcntl(descriptor_, F_OFD_SETLKW, &range); });
     }
 
-    /// A host keeps copies of what it has read over NFS. A lock makes it ask anew, so that what others have written and
-    /// synchronised is seen.
+    /// Drops the copies that a host keeps of data it has read over NFS. A lock makes the host ask
+    /// anew, so that it sees data that others have written and synchronised.
     int forget_copies() noexcept {
         const int error = lock(0, 0, false);
         if (error == EBADF) return 0;  // opened for writing alone: nothing has been read
@@ -223,10 +224,10 @@ private:
     bool limited_;  ///< since it was opened
 };
 
-/// Where a pipe would have open() wait for somebody else, and where there is nothing to be opened.
+/// Refuses a pipe for which open() would wait for another process, and a path with nothing to open.
 int refuse_by_kind(const std::string& path, const Opening& opening) noexcept {
     struct stat status;
-    if (stat(path.c_str(), &status) != 0) return 0;  // open() says why
+    if (stat(path.c_str(), &status) != 0) return 0;  // open() returns the error
     if (S_ISDIR(status.st_mode)) return EISDIR;
     return S_ISFIFO(status.st_mode) && !opening.any ? ESPIPE : 0;
 }
@@ -247,7 +248,7 @@ public:
             return nullptr;
         }
         auto file = std::make_unique<PosixFile>(descriptor, status);
-        // Character devices (/dev/null, /dev/full) have no places, and take what comes.
+        // Character devices (/dev/null, /dev/full) have no places, and take all data.
         const bool pipe = !file->seekable() && !S_ISCHR(status.st_mode);
         if (pipe && !opening.any) {
             error = ESPIPE;

@@ -15,7 +15,7 @@ using objects::Definition;
 using objects::DefinitionPointer;
 using objects::Recipe;
 
-/// So many bytes.
+/// Returns a type of `count` bytes.
 DefinitionPointer bytes(std::int64_t count) {
     Recipe recipe;
     recipe.combiner = MPI_COMBINER_CONTIGUOUS;
@@ -24,7 +24,7 @@ DefinitionPointer bytes(std::int64_t count) {
     return objects::define(std::move(recipe));
 }
 
-/// Of a basic type.
+/// Finds the extent of a basic type.
 int extent_in(const Representation& representation, const Definition& type, std::int64_t& extent) {
     if (representation.kind == Representation::Kind::external32) {
         extent = type.external_size;
@@ -39,7 +39,7 @@ int extent_in(const Representation& representation, const Definition& type, std:
     return answer < 0 ? MPI_ERR_CONVERSION : MPI_SUCCESS;
 }
 
-/// Types made anew one by one, those that others are made of first; any depth.
+/// Types made anew one by one, from the inner ones to the outer ones, of any depth.
 class Translation {
 public:
     explicit Translation(const Representation& representation) noexcept
@@ -73,7 +73,7 @@ private:
         }
         return made ? MPI_SUCCESS : MPI_ERR_TYPE;
     }
-    /// The same recipe with other ingredients.
+    /// Returns the same recipe with other ingredients.
     DefinitionPointer remade(const Definition& type) const {
         Recipe recipe;
         recipe.combiner = type.recipe.combiner;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How data are represented in a file (MPI 5.0, 14.5): native, internal, external32, and what the program
-/// registers.
+/// The representation of data in a file (MPI 5.0, 14.5): native, internal, external32, and those
+/// that the program registers.
 ///
-/// internal       is what native is: the processes of a job run on machines of one kind.
-/// Layout         a filetype counts in extents of its basic types, which have other sizes in another representation:
-///                layout_in() makes the same type of those. Displacements in bytes stay what they are.
+/// internal       is the same as native: the processes of a job run on machines of one kind.
+/// Layout         a filetype counts in extents of its basic types, which have other sizes in
+///                another representation. layout_in() makes the same type of those extents.
+///                Displacements in bytes stay the same.
 
 #include <memory>
 #include <mutex>
@@ -22,7 +23,7 @@ struct Representation {
 
     std::string name;
     Kind kind = Kind::native;
-    // Of the program's; nullptr: data are in the file as they are in memory.
+    // Functions of the program. If one is nullptr, data are in the file as they are in memory.
     MPI_Datarep_conversion_function* read = nullptr;
     MPI_Datarep_conversion_function* write = nullptr;
     MPI_Datarep_conversion_function_c* read_large = nullptr;
@@ -37,9 +38,9 @@ using RepresentationPointer = std::shared_ptr<const Representation>;
 class Representations {
 public:
     Representations();
-    /// nullptr: there is none of that name.
+    /// Returns the representation of that name, or nullptr if there is none.
     RepresentationPointer find(const std::string& name) const;
-    /// False: there is one of that name.
+    /// Adds a representation. Returns false if there is one of that name.
     bool add(Representation representation);
 
 private:
@@ -47,8 +48,9 @@ private:
     std::vector<RepresentationPointer> all_;
 };
 
-/// What the extents of a type's data are in the representation; null with an error class of MPI or of the program:
-/// it does not fit, or a function of the program has failed. May call functions of the program.
+/// Returns the type with the extents of the representation. Returns null if it does not fit, or if
+/// a function of the program has failed. The error is then a class of MPI or of the program. May
+/// call functions of the program.
 objects::DefinitionPointer layout_in(const Representation& representation,
                                      const objects::Definition& type, int& error);
 

@@ -63,7 +63,7 @@ int Request::check(core::Thread& thread) {
     return MPI_SUCCESS;
 }
 
-/// The shared pointer, in the order of ranks.
+/// Takes the place from the shared pointer, in the order of ranks.
 int Request::order(core::Thread& thread, std::int64_t etypes, std::int64_t& from) {
     struct Turn {
         std::int64_t etypes, pointer;
@@ -87,7 +87,7 @@ int Request::order(core::Thread& thread, std::int64_t etypes, std::int64_t& from
         if (static_cast<std::int32_t>(rank) == open_.communicator->rank) from = end;
         end += all[rank].etypes;
     }
-    // Before anybody can leave the call, since all exchange their plans after this.
+    // This comes before any process can leave the call: all exchange their plans after it.
     return first ? open_.shared->store(thread, end) : MPI_SUCCESS;
 }
 
@@ -108,7 +108,7 @@ int Request::find_place(core::Thread& thread, std::int64_t etypes, std::int64_t&
 
 namespace {
 
-/// Whether all places of the part can be numbers.
+/// Returns whether all places of the part can be numbers.
 bool fits(const View& view, std::int64_t from, std::uint64_t bytes, std::uint64_t& first) {
     std::int64_t begin = 0, end = 0, places = 0;
     if (__builtin_mul_overflow(from, static_cast<std::int64_t>(view.unit), &begin) ||
@@ -130,7 +130,7 @@ int Request::convert(core::Thread& thread) {
     return MPI_SUCCESS;
 }
 
-/// An error of a step that finds no memory is one of this process alone, as its others.
+/// Turns a lack of memory in a step into an error of this process alone, like its other errors.
 template <class Step>
 int Request::with_memory(core::Thread& thread, Step step) try {
     return step();
@@ -211,7 +211,7 @@ core::Request* Request::start(core::Thread& thread) noexcept {
     request->operation = core::Operation::file;
     request->error = 0;
     request->cancelled = false;
-    request->any_tag = true;  // it is completed by a thread, no instance in particular
+    request->any_tag = true;  // a thread completes it, no instance in particular
     request->communicator = nullptr;
     request->extra = this;
     request_ = request;
@@ -258,12 +258,13 @@ void Request::leave(core::Thread& thread, std::uint32_t how) noexcept {
     if (ended_.fetch_or(how, acq_rel) != 0) end(thread, how);
 }
 
-/// Nobody else has anything to do with it. What was read is converted also where nobody hears of the end.
+/// Destroys the access, which no other thread uses any more. Data that were read are converted even
+/// if no caller learns of the end.
 void Request::end(core::Thread& thread, std::uint32_t how) noexcept {
     if (how == let_go) {
         try {
             finish();
-        } catch (...) {  // of the program, which has no call to hear of it
+        } catch (...) {  // of the program, which has no call to report it to
             objects::left_callback() = false;
         }
     }
@@ -315,14 +316,16 @@ int no_memory(core::Thread& thread, objects::File& file) {
     return objects::fail(thread, file, MPI_ERR_NO_MEM, "no memory for a request");
 }
 
-/// Nonblocking collectives of a file have a thread of their own: those of another file may be in another order elsewhere.
+/// Makes a thread for nonblocking collectives of this file. Those of another file may be in another
+/// order elsewhere.
 void need_worker(OpenFile& open) {
     const std::lock_guard guard(open.lock);
     if (open.collective_worker == nullptr)
         open.collective_worker = std::make_unique<Workers>(open.process, 1);
 }
 
-/// Others wait in a collective call for this process, which has no memory for a request: it takes part with nothing.
+/// Takes part without data: other processes wait in a collective call for this process, which has
+/// no memory for a request.
 int take_no_part(core::Thread& thread, objects::File& file, Kind kind, Wish wish) {
     wish.count = 0;
     Request access(thread, file, kind, wish);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// An access to a file from the call that asks for it to its end: blocking, with a request, or split
-/// (MPI 5.0, 14.4).
+/// An access to a file from the call that asks for it to its end: blocking, with a request, or
+/// split (MPI 5.0, 14.4).
 ///
-/// Start          the caller's thread checks, finds the place (and moves the pointer that says it), and converts what
-///                is to be written. What follows needs nothing that another call could change.
-/// Between        blocking calls go on themselves. Others are run by threads of the library (io/workers.hpp), which
-///                complete the request as whoever makes progress completes any other: a thread that waits sleeps.
-/// End            whoever completes the request converts what was read, and gets the failure.
+/// Start          the caller's thread checks, finds the place (and moves the pointer that gives
+///                it), and converts data to be written. The rest of the access needs nothing that
+///                another call could change.
+/// Between        blocking calls go on themselves. Threads of the library run the others
+///                (io/workers.hpp). They complete the request as any thread that makes progress
+///                completes any other: a thread that waits sleeps.
+/// End            the thread that completes the request converts data that were read, and gets the
+///                failure.
 ///
-/// Errors         functions that answer int answer an MPI error code that the file's error handler has seen.
+/// Errors         functions that return int return an MPI error code that the file's error handler
+///                has seen.
 
 #include <atomic>
 #include <cstdint>
@@ -28,14 +32,14 @@ namespace heddle::io {
 
 enum class Pointer : std::uint8_t { given, individual, shared };
 
-/// Which of the functions it is.
+/// The function of an access.
 struct Kind {
     Pointer pointer = Pointer::given;
     bool writes = false;
     bool together = false;  ///< collective; by shared pointer: in the order of ranks
 };
 
-/// What the program passed.
+/// The arguments of the program.
 struct Wish {
     std::int64_t offset = 0;  ///< in etypes; of Pointer::given
     std::byte* buffer = nullptr;
@@ -47,25 +51,27 @@ class Request final : public Job {
 public:
     Request(core::Thread& thread, objects::File& file, Kind kind, const Wish& wish);
 
-    /// Everything that comes before data move. The answer has been raised. Collective calls go on with nothing to
-    /// do where this process alone has made a mistake: the others would wait for it.
+    /// Does everything that comes before data move. Its error has been raised. If this process
+    /// alone has made a mistake, collective calls go on without data: the others would wait for it.
     int prepare(core::Thread& thread);
-    /// By the calling thread.
+    /// Moves the data, by the calling thread.
     void move(core::Thread& thread) noexcept;
-    /// Takes part in a nonblocking collective access, after those before it, by the calling thread and without data.
+    /// Takes part in a nonblocking collective access, after those before it, by the calling thread
+    /// and without data.
     void move_nothing(core::Thread& thread) noexcept;
-    /// Converts what has come, once.
+    /// Converts the received data, once.
     void finish();
 
     void set_status(MPI_Status* status) const noexcept;
-    /// For reports, while it is under way.
+    /// Writes the access down for reports, while it is pending.
     void tell(node::AwaitedEvent& event) const noexcept;
     int raise(core::Thread& thread) const;
     const Failure& failure() const noexcept { return outcome_.failure; }
     objects::File& file() const noexcept { return file_; }
     std::string doing() const;
 
-    /// With a core::Request, which `run` completes. nullptr: no memory for one; the caller still owns this.
+    /// Starts the access with a core::Request, which run() completes. Returns nullptr if there is
+    /// no memory for one. The caller then still owns this object.
     core::Request* start(core::Thread& thread) noexcept;
     void run(core::Thread& thread) noexcept override;
     bool communicates() const noexcept override { return kind_.together; }
@@ -73,7 +79,7 @@ public:
     static constexpr std::uint32_t completed = 1;
     static constexpr std::uint32_t collected = 2;
     static constexpr std::uint32_t let_go = 4;
-    /// The owner of the handle is done with it; destroys this if it is over.
+    /// Ends the use by the owner of the handle. Destroys this object if the access has ended.
     void leave(core::Thread& thread, std::uint32_t how) noexcept;
 
 private:
@@ -100,13 +106,13 @@ private:
     std::atomic<std::uint32_t> ended_{0};
 };
 
-/// A blocking access.
+/// Does a blocking access.
 int access(core::Thread& thread, objects::File& file, Kind kind, const Wish& wish,
            MPI_Status* status);
-/// A nonblocking one.
+/// Starts a nonblocking access.
 int start(core::Thread& thread, objects::File& file, Kind kind, const Wish& wish,
           MPI_Request& handle);
-/// A split one.
+/// Begin and end a split access.
 int begin(core::Thread& thread, objects::File& file, Split split, Kind kind, const Wish& wish);
 int end(core::Thread& thread, objects::File& file, Split split, const void* buffer,
         MPI_Status* status);

@@ -24,7 +24,7 @@ int SharedPointer::begin(core::Thread& thread, const node::Segment& segment) {
         if (segment_) mapping_ = process_.node.segments().map(segment_);
         if (mapping_ != nullptr)
             word_ = static_cast<std::atomic<std::int64_t>*>(mapping_->address());
-        return MPI_SUCCESS;  // whether all have it, the caller asks
+        return MPI_SUCCESS;  // the caller asks whether all have it
     }
     const std::int64_t bytes = communicator_.rank == 0 ? sizeof(std::int64_t) : 0;
     if (const int error = rma::make(thread, communicator_,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The shared file pointer (MPI 5.0, 14.4.4): a number of etypes that all processes of a file have in common.
+/// The shared file pointer (MPI 5.0, 14.4.4): a number of etypes that all processes of a file have
+/// in common.
 ///
-/// On one node it lies in a segment of the node's memory. Processes of several nodes have a window for it, in the
-/// memory of rank 0.
+/// On one node it lies in a segment of the node's memory. Processes of several nodes have a window
+/// for it, in the memory of rank 0.
 ///
-/// Errors         functions that answer int answer an MPI error code that has been raised.
+/// Errors         functions that return int return an MPI error code that has been raised.
 
 #include <atomic>
 #include <cstdint>
@@ -25,15 +26,16 @@ public:
     SharedPointer(const SharedPointer&) = delete;
     SharedPointer& operator=(const SharedPointer&) = delete;
 
-    /// Collective. On one node `segment` has been taken by rank 0 and told to all, or there is none.
+    /// Makes the pointer. Collective. On one node rank 0 has taken `segment` and told all, or there
+    /// is none.
     int begin(core::Thread& thread, const node::Segment& segment);
-    /// Collective, before the communicator goes.
+    /// Frees the pointer. Collective, before the communicator is freed.
     int end(core::Thread& thread);
 
-    /// Whether this process has it.
+    /// Returns whether this process has it.
     bool is_there() const noexcept;
 
-    /// Adds, and answers what was there before.
+    /// Adds `etypes`. `before` receives the old value.
     int fetch_add(core::Thread& thread, std::int64_t etypes, std::int64_t& before);
     int store(core::Thread& thread, std::int64_t etypes);
     int load(core::Thread& thread, std::int64_t& etypes) { return fetch_add(thread, 0, etypes); }

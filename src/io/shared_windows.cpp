@@ -11,9 +11,9 @@ namespace heddle::io {
 namespace {
 
 constexpr std::int64_t page = 4096;
-/// Of all windows of a file.
+/// The most memory of all windows of a file.
 constexpr std::int64_t most_memory = std::int64_t{64} << 20;
-/// Smaller ones are not worth a message each.
+/// Smaller windows are not worth a message each.
 constexpr std::int64_t least_window = std::int64_t{16} << 10;
 
 }  // namespace
@@ -38,7 +38,7 @@ bool SharedWindows::has(const Joint& joint) {
     return bytes <= segment_.bytes || take(joint, bytes);
 }
 
-/// All processes are here: nobody uses what there was before.
+/// Takes a segment. All processes are here: none uses the segment that there was before.
 bool SharedWindows::take(const Joint& joint, std::uint64_t bytes) {
     give_back();
     refused_ = true;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Memory for windows of aggregators that all processes of a file map, where they are on one node: each puts its data there,
-/// or takes them, itself.
+/// Memory for windows of aggregators that all processes of a file on one node map. Each process
+/// puts its data there, or takes them, itself.
 ///
-/// Segments       one for each file that has needed it, as long as it is open; taken only where that leaves at least half
-///                of what there is of them to others.
-/// Users          one access at a time: the blocking collectives of a file have one, the others another.
+/// Segments       one for each file that has needed it, as long as the file is open. It is taken
+///                only if at least half of the segments' memory is left to others.
+/// Users          one access at a time: the blocking collectives of a file have one object, the
+///                others another.
 
 #include <array>
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Joint;
 
 class SharedWindows {
 public:
-    /// Of each domain: one is filled while the other is written.
+    /// The windows of each domain: one is filled while the other is written.
     static constexpr std::int64_t turns = 2;
 
     SharedWindows(objects::Process& process, objects::Communicator& communicator) noexcept
@@ -30,10 +31,11 @@ public:
     SharedWindows(const SharedWindows&) = delete;
     SharedWindows& operator=(const SharedWindows&) = delete;
 
-    /// Collective: whether there is memory for the access, for all of them. Throws std::bad_alloc.
+    /// Returns whether there is memory for the access, for all of its processes. Collective. Throws
+    /// std::bad_alloc.
     bool has(const Joint& joint);
 
-    /// After that:
+    /// Valid after has():
     std::int64_t window_bytes() const noexcept { return window_bytes_; }
     std::byte* window(std::int32_t domain, std::int64_t i) const noexcept {
         return memory_ + (domain * turns + i % turns) * window_bytes_;

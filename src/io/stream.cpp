@@ -71,7 +71,7 @@ bool Stream::converts(bool writes) const noexcept {
 
 Failure Stream::convert(bool writes, std::uint64_t bytes) {
     if (each_ == 0 || bytes == 0) return {};
-    // What is not a whole element stays what it was.
+    // A part of an element at the end stays as it was.
     const std::int64_t elements = static_cast<std::int64_t>(bytes) / each_;
     if (representation_->kind == Representation::Kind::external32) {
         if (writes)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The data of an access, from the program's memory to their representation in the file and back: a stream of
-/// bytes in the order of the type map.
+/// The data of an access, from the program's memory to their representation in the file and back: a
+/// stream of bytes in the order of the type map.
 ///
-/// Conversion     data in another representation than memory's are converted as a whole, before they are written and
-///                after they have been read, by a thread of the program: functions of the program may be called.
+/// Conversion     data in another representation than memory's are converted as a whole, before
+///                they are written and after they are read. A thread of the program converts:
+///                functions of the program may be called.
 /// Objects        the datatype is held.
 
 #include <cstddef>
@@ -20,29 +21,31 @@ namespace heddle::io {
 
 class Stream {
 public:
-    /// `count` elements at `elements`. Throws std::bad_alloc.
+    /// Makes a stream of `count` elements at `elements`. Throws std::bad_alloc.
     Stream(objects::Process& process, objects::Datatype& type, std::byte* elements,
            std::int64_t count, RepresentationPointer representation) noexcept;
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    /// Before anything else: how many bytes there are. MPI_SUCCESS, or an error class with `failure`.
+    /// Measures the bytes, before anything else. Returns MPI_SUCCESS, or an error class with
+    /// `failure`.
     Failure measure();
     std::uint64_t bytes() const noexcept { return bytes_; }
 
-    /// Before writing; before reading.
+    /// Prepare the stream before writing, and before reading.
     Failure to_file();
     void expect_file();
-    /// So many bytes have come.
+    /// Takes so many bytes that have been read.
     Failure from_file(std::uint64_t bytes);
 
-    /// Where byte `from` lies, with the rest behind it; nullptr: not all of it side by side.
+    /// Returns the place of byte `from`, with the rest behind it. Returns nullptr if they do not
+    /// lie side by side.
     std::byte* dense(std::uint64_t from) noexcept;
     void pack(std::uint64_t from, std::byte* to, std::uint64_t bytes) const noexcept;
     void unpack(std::uint64_t from, const std::byte* packed, std::uint64_t bytes) noexcept;
 
-    /// What bytes in the file are in memory: for a status.
+    /// Returns the bytes in memory of bytes in the file, for a status.
     std::uint64_t in_memory(std::uint64_t bytes) const noexcept;
 
 private:

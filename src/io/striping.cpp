@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// A number at a place of the attribute; 0: it ends before.
+/// Returns the number at a place of the attribute, or 0 if the attribute ends before.
 template <class Number>
 Number number_at(Bytes bytes, std::size_t at) noexcept {
     Number number = 0;
@@ -20,10 +20,10 @@ Number number_at(Bytes bytes, std::size_t at) noexcept {
     return number;
 }
 
-// Of lov_user_md_v1 and _v3, which begin alike.
+// Values of lov_user_md_v1 and _v3, which begin alike.
 constexpr std::uint32_t plain = 0x0BD10BD0, with_pool = 0x0BD30BD0;
 constexpr std::size_t stripe_size_at = 24, stripe_count_at = 28;
-// Of lov_comp_md_v1, and its entries.
+// Values of lov_comp_md_v1, and its entries.
 constexpr std::uint32_t composite = 0x0BD60BD0;
 constexpr std::size_t entry_count_at = 14, entries_at = 32, entry_bytes = 48, offset_in_entry = 24;
 
@@ -33,7 +33,7 @@ Striping simple(Bytes bytes) noexcept {
     const auto unit = number_at<std::uint32_t>(bytes, stripe_size_at);
     const auto count = number_at<std::uint16_t>(bytes, stripe_count_at);
     if (unit == 0 || count == 0 || count == UINT16_MAX)
-        return {};  // all servers: how many, is not said
+        return {};  // all servers: their number is not given
     return {unit, count};
 }
 

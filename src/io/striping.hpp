@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What Lustre says of how a file is spread over its servers: the extended attribute lustre.lov, as
-/// lustre_user.h describes it (little endian).
+/// The distribution of a file over the servers of Lustre. It is in the extended attribute
+/// lustre.lov, as lustre_user.h describes it (little endian).
 
 #include <cstddef>
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace heddle::io {
 
-/// Of a file whose layout has several components, the last one, where large files have most of their data. Nothing
-/// where it is not understood.
+/// Returns the distribution. If a layout has several components, the last one counts: it has most
+/// data of large files. Returns nothing if the attribute is not understood.
 Striping striping_in(std::span<const std::byte> attribute) noexcept;
 
-/// Of an open file; nothing where the file system says nothing.
+/// Returns the distribution of an open file, or nothing if the file system says nothing.
 Striping striping_of(int descriptor) noexcept;
 
 }  // namespace heddle::io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the processes of a file tell each other in its collective calls.
+/// Messages between the processes of a file in its collective calls.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,14 +15,17 @@
 
 namespace heddle::io {
 
-/// What each gives, by rank. Among few everybody tells everybody, so that each has to run but once before all can go on,
-/// which counts where they share cores; among many in rounds.
+/// The share of each process, by rank. Among few processes every one sends to every other. So each
+/// has to run only once before all can go on, which counts if they share cores. Many processes
+/// exchange in rounds.
 ///
-/// Memory         a process that has none for this sends empty messages, so that every process hears that one is missing.
+/// Memory         a process without memory for this sends empty messages, so that every process
+///                learns that one share is missing.
 template <class T>
 class Gathering {
 public:
-    /// Among few the caller's share is under way when this returns. `mine` nullptr: the process has no memory to take part.
+    /// Begins to gather. Among few processes the caller's share is pending when this returns.
+    /// `mine` is nullptr if the process has no memory to take part.
     Gathering(core::Thread& thread, OpenFile& file, std::int32_t tag, const T* mine) noexcept
         : thread_(thread),
           communicator_(*file.communicator),
@@ -39,7 +42,8 @@ public:
     Gathering(const Gathering&) = delete;
     Gathering& operator=(const Gathering&) = delete;
 
-    /// Answers an MPI error code that has been raised. Throws std::bad_alloc, in every process, if one has no memory.
+    /// Gathers the rest. Returns an MPI error code that has been raised. If one process has no
+    /// memory, throws std::bad_alloc in every process.
     int finish(std::vector<T>& all) {
         const std::int32_t size = participants_.size();
         int error = complete();
@@ -77,14 +81,14 @@ private:
     std::int32_t after(std::int32_t distance) const noexcept {
         return (participants_.me() + distance) % participants_.size();
     }
-    /// From the process at that distance: its share, and those after it.
+    /// Receives from the process at that distance: its share, and those after it.
     void start_receive(std::int32_t distance, std::int32_t shares) noexcept {
         requests_[count_++] = comm::start_receive(
             thread_, participants_,
             has_memory_ ? &shares_[static_cast<std::size_t>(distance)] : nullptr, bytes(shares),
             after(distance), tag_);
     }
-    /// To the process at that distance in front of this one, likewise from this one on.
+    /// Sends to the process at that distance before this one: the shares from this process's on.
     void start_send(std::int32_t distance, std::int32_t shares) noexcept {
         requests_[count_++] =
             comm::start_send(thread_, participants_, shares_.data(), bytes(shares),
@@ -98,7 +102,7 @@ private:
         while (count_ > 0) {
             core::Request* const request = requests_[--count_];
             if (!has_memory_)
-                p2p::finish_unheard(thread_, request);  // what came was longer
+                p2p::finish_unheard(thread_, request);  // the message was longer
             else if (const int one = p2p::finish(thread_, communicator_, request))
                 error = one;
         }
@@ -116,7 +120,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// All of it at once; throws std::bad_alloc likewise.
+/// Gathers in one step. Throws std::bad_alloc likewise.
 template <class T>
 int gather(core::Thread& thread, OpenFile& file, std::int32_t tag, std::vector<T>& all,
            const T& mine) {

@@ -12,8 +12,8 @@
 namespace heddle::io {
 namespace {
 
-/// Data travel in messages, straight from the program's memory where they lie side by side. Those of a window are under way
-/// while the one before is written or read.
+/// An access whose data travel in messages, straight from the program's memory if they lie side by
+/// side. Messages of a window are pending while the window before is written or read.
 class ByMessages : Phases {
 public:
     ByMessages(const Joint& joint, Workplace& place) noexcept
@@ -35,7 +35,7 @@ private:
         return under_way_[static_cast<std::size_t>(i % 2)];
     }
 
-    /// One window of each domain.
+    /// Begins one window of each domain.
     void begin(std::int64_t i) {
         for (std::int32_t domain = 0; domain < domains_.count; ++domain) {
             Parcel& parcel = parcels(i)[static_cast<std::size_t>(domain)];
@@ -61,7 +61,7 @@ private:
             messages.receive(parcel.data, parcel.head.bytes, aggregator, joint_.tag + data_message);
     }
 
-    /// What has come and does not lie where it belongs.
+    /// Unpacks received data that do not lie in their place yet.
     void unpack(std::int64_t i) {
         for (std::int32_t domain = 0; domain < domains_.count; ++domain) {
             const Parcel& parcel = parcels(i)[static_cast<std::size_t>(domain)];
@@ -72,7 +72,7 @@ private:
         }
     }
 
-    /// Without memory for it nothing is put there or taken.
+    /// Opens a window. Without memory for it, no data are put there or taken.
     void open(const Span& span, Parcel& mine) noexcept try {
         covered_.open(span.begin, span.end);
     } catch (const std::bad_alloc&) {
@@ -81,7 +81,8 @@ private:
         mine.forget_sections();
         for (Parcel& parcel : in_) parcel.forget_sections();
     }
-    /// Room for the data of another; nullptr: there is none, and an empty message takes their place.
+    /// Returns room for the data of another. Returns nullptr if there is none: an empty message
+    /// takes their place.
     std::byte* room_for(Parcel& parcel) noexcept try {
         return parcel.room();
     } catch (const std::bad_alloc&) {
@@ -133,12 +134,12 @@ private:
     std::array<Messages, 2> under_way_;
 };
 
-/// Of this process, or of one without which the others cannot go on.
+/// Returns the failure of this process, or of one without which the others cannot go on.
 Failure no_memory() noexcept {
     return Failure::of_class(MPI_ERR_NO_MEM, "a process is out of memory");
 }
 
-/// The first failure of any of them; this process's own before others'.
+/// Returns the first failure of any process; this process's own before others'.
 Failure first_failure(core::Thread& thread, OpenFile& file, std::int32_t tag,
                       const Failure& mine) try {
     std::vector<Failure> all;
@@ -163,7 +164,8 @@ Outcome by_itself(core::Thread& thread, OpenFile& file, const Part& part, Stream
                   : read(thread, file, part, stream, false);
 }
 
-/// Where places mean nothing, the order of ranks is one in time.
+/// Lets one rank after the other access the file. If places mean nothing, the order of ranks is one
+/// in time.
 Outcome in_turns(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
                  bool writes, std::int32_t tag) {
     const objects::Communicator& communicator = *file.communicator;
@@ -182,7 +184,7 @@ Outcome in_turns(core::Thread& thread, OpenFile& file, const Part& part, Stream&
     return outcome;
 }
 
-/// With aggregators. `part` has no data where this process has moved them itself.
+/// Accesses the file with aggregators. `part` has no data if this process has moved them itself.
 Outcome by_aggregators(const Joint& whole, std::vector<Share>& shares, SharedWindows& memory,
                        Workplace& place) {
     Part mine = whole.part;
@@ -203,7 +205,7 @@ Outcome go(core::Thread& thread, OpenFile& file, Part part, Stream& stream, bool
     if (!file.storage->seekable()) return in_turns(thread, file, part, stream, writes, tag);
     const Settings settings = settings_of(file);
     Share mine = share_of(file, part, settings, writes);
-    // Long runs need nobody else: they go while the others come.
+    // Long runs need no other process: they are moved while the shares of the others come.
     const bool at_once =
         is_for_itself(mine, writes ? settings.hints.cb_write : settings.hints.cb_read);
     if (at_once) mine.leave();

@@ -18,7 +18,7 @@ ViewError wrong(int error_class, const char* argument, std::string why) {
     return {error_class, argument, std::move(why)};
 }
 
-/// What can be told of the types as the program made them.
+/// Checks the types as the program made them.
 ViewError check(const objects::Datatype& etype, const objects::Datatype& filetype) {
     if (etype.size <= 0 || etype.extent <= 0)
         return wrong(MPI_ERR_TYPE, "etype", "has no data, or an extent that is not positive");

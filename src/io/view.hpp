@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A view of a file (MPI 5.0, 14.3): which bytes a process sees, in which order, and what they mean.
+/// A view of a file (MPI 5.0, 14.3): the bytes that a process sees, their order, and their meaning.
 ///
-/// Units          offsets of the program count etypes; everything here counts the bytes of a view's data, or places
-///                in bytes of the file.
-/// Invariants     a view does not change; set_view makes another one. An access under way holds its own.
+/// Units          offsets of the program count etypes. Everything here counts the bytes of a view's
+///                data, or places in bytes of the file.
+/// Invariants     a view does not change; set_view makes another one. A pending access holds its
+///                own.
 
 #include <cstdint>
 #include <memory>
@@ -25,35 +26,37 @@ struct View {
     std::uint64_t unit = 1;  ///< bytes of an etype in the file
     objects::Pattern pattern;
 
-    /// Whether anything can be accessed.
+    /// Returns whether anything can be accessed.
     bool has_data() const noexcept { return layout->size != 0; }
-    /// The data from the start; where filetypes overlap the next one, those of the first one alone, unless `all`.
+    /// Returns the data from the start. If filetypes overlap the next one, returns those of the
+    /// first one alone, unless `all`.
     objects::Endless data(bool all = false) const noexcept {
         return pattern.repeats || all ? objects::Endless(*layout, displacement)
                                       : objects::Endless::first_of(*layout, displacement);
     }
-    /// Whether the data have no gaps.
+    /// Returns whether the data have no gaps.
     bool dense() const noexcept { return has_data() && data().dense(); }
-    /// Bytes that lie together, on average.
+    /// Returns the bytes that lie together, on average.
     std::uint64_t run() const noexcept {
         if (dense()) return UINT64_MAX;
         const auto bytes = static_cast<std::uint64_t>(layout->size);
         return pattern.blocks == 0 ? bytes : bytes / pattern.blocks;
     }
-    /// Data below a place, in etypes, the last one whole.
+    /// Returns the data below a place, in etypes, the last one whole.
     std::int64_t etypes_before(std::int64_t place) const noexcept;
 };
 using ViewPointer = std::shared_ptr<const View>;
 
-/// What is wrong with a view.
+/// The error of a view.
 struct ViewError {
     int error_class = MPI_SUCCESS;
     const char* argument = "";
     std::string why;
 };
 
-/// Null with an error. `writable`: the file may be written, and then nothing may overlap. Types that are pieces of the
-/// program's are held. May call functions of the program.
+/// Makes a view. Returns null with an error. `writable` says that the file may be written: then
+/// nothing may overlap. Types that are pieces of the program's are held. May call functions of the
+/// program.
 ViewPointer make_view(std::int64_t displacement, const objects::Datatype& etype,
                       const objects::Datatype& filetype, RepresentationPointer representation,
                       bool writable, ViewError& error);

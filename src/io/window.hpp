@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A piece of a file in memory, which several processes have parts of: what an aggregator works on.
+/// A piece of a file in memory that an aggregator works on. Several processes have parts of it.
 ///
-/// Which bytes are covered by anybody's sections is kept in units: the largest power of two that all begins and lengths
-/// are multiples of.
+/// Coverage by sections of any process is kept in units. A unit is the largest power of two that
+/// all begins and lengths are multiples of.
 
 #include <bit>
 #include <cstddef>
@@ -16,10 +16,10 @@
 
 namespace heddle::io {
 
-/// Memory that grows, and has anything in it.
+/// Memory that grows. Its contents are arbitrary.
 class Room {
 public:
-    /// For so many bytes. Throws std::bad_alloc.
+    /// Returns room for so many bytes. Throws std::bad_alloc.
     std::byte* get(std::uint64_t bytes) {
         if (bytes > bytes_) {
             memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
@@ -33,15 +33,16 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-/// Puts together what lies side by side: strides whose blocks follow each other's, as those of neighbours in an array do.
-/// What they cover stays the same. Throws std::bad_alloc.
+/// Joins sections that lie side by side: strides whose blocks follow each other, as those of
+/// neighbours in an array do. The covered bytes stay the same. Throws std::bad_alloc.
 void join_neighbours(std::vector<objects::Section>& sections);
 
 class Window {
 public:
-    /// Bytes [begin, end) of the file, in the memory of the one before. Throws std::bad_alloc.
+    /// Opens bytes [begin, end) of the file, in the memory of the window before. Throws
+    /// std::bad_alloc.
     void open(std::int64_t begin, std::int64_t end);
-    /// In memory of somebody else's.
+    /// Opens them in memory that the window does not own.
     void open(std::int64_t begin, std::int64_t end, std::byte* memory) noexcept;
 
     std::int64_t begin() const noexcept { return begin_; }
@@ -49,18 +50,18 @@ public:
     std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(end_ - begin_); }
     std::byte* at(std::int64_t place) noexcept { return memory_ + (place - begin_); }
 
-    /// Lists of all processes, before anything else.
+    /// Takes the lists of all processes, before anything else.
     void expect(std::span<const objects::Section> sections) noexcept;
-    /// Throws std::bad_alloc.
+    /// Covers the bytes of sections. Throws std::bad_alloc.
     void cover(std::span<const objects::Section> sections);
-    /// Nothing is covered.
+    /// Ends the coverage of all bytes.
     void uncover() noexcept { covered_.clear(); }
 
     void put(std::span<const objects::Section> sections, const std::byte* packed) noexcept;
     void get(std::span<const objects::Section> sections, std::byte* packed) noexcept;
 
-    /// Calls visit(at, bytes) for runs of covered bytes, in order, as long as it answers true. Gaps up to so many bytes
-    /// count as covered.
+    /// Calls visit(at, bytes) for runs of covered bytes, in order, as long as it returns true. Gaps
+    /// up to `gap` bytes count as covered.
     template <class Visit>
     void each_run(std::uint64_t gap, Visit&& visit) const {
         if (covered_.empty()) return;
@@ -89,11 +90,11 @@ private:
         return base_ + static_cast<std::int64_t>(unit << shift_);
     }
     void mark(std::int64_t at, std::uint64_t bytes) noexcept;
-    /// The first unit from there on that is covered, or is not.
+    /// Returns the first unit from `unit` on that is covered, or is not.
     std::uint64_t next(std::uint64_t unit, bool covered) const noexcept;
 
     std::int64_t begin_ = 0, end_ = 0;
-    std::int64_t base_ = 0;  ///< where unit 0 begins
+    std::int64_t base_ = 0;  ///< the beginning of unit 0
     std::uint64_t bits_ = 0;
     unsigned shift_ = 0;
     Room room_;

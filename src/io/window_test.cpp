@@ -21,7 +21,7 @@ struct Drawn {
     std::vector<std::byte> packed;
 };
 
-/// Sections that lie within [begin, end), in multiples of `unit`.
+/// Draws sections that lie within [begin, end), in multiples of `unit`.
 Drawn draw(std::mt19937& random, std::int64_t begin, std::int64_t end, std::int64_t unit) {
     Drawn drawn;
     const auto number = [&](std::int64_t least, std::int64_t most) {
@@ -113,7 +113,7 @@ TEST(Window, gaps_up_to_a_length_count_as_covered) {
     EXPECT_EQ(runs, expected);
 }
 
-/// Every byte that the sections name.
+/// Returns every byte that the sections name.
 std::vector<std::int64_t> places_of(const std::vector<Section>& sections) {
     std::vector<std::int64_t> places;
     for (const Section& section : sections)

@@ -13,7 +13,8 @@
 namespace heddle::io {
 namespace {
 
-/// A thread of the library that is about to send or receive: one of the process, until it is over.
+/// A thread of the library that is about to send or receive. It counts as one of the process as
+/// long as the object lives.
 class Present {
 public:
     explicit Present(p2p::Engine& engine) noexcept : engine_(engine) {
@@ -42,7 +43,7 @@ void Workers::submit(core::Thread& thread, Job& job) noexcept {
     if (!enqueue(job)) job.run(thread);
 }
 
-/// False: there is no thread for it.
+/// Queues a job. Returns false if there is no thread for it.
 bool Workers::enqueue(Job& job) noexcept try {
     const platform::WithoutSignals inherited;
     const std::lock_guard guard(lock_);

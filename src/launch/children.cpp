@@ -25,7 +25,7 @@
 namespace heddle::launch {
 namespace {
 
-/// Closes itself.
+/// A descriptor that closes itself.
 class Descriptor {
 public:
     Descriptor() = default;
@@ -73,14 +73,15 @@ Descriptor file_with(const std::string& bytes) {
     return file;
 }
 
-/// By it mpiexec hears of the end of this process also where a child that it has forked keeps the control socket. None
-/// where the kernel is older than 5.3.
+/// Returns a descriptor by which mpiexec notices the end of this process. It does so even if a
+/// forked child of this process keeps the control socket. Returns none if the kernel is older than
+/// 5.3.
 Descriptor own_process() noexcept {
     const long number = syscall(SYS_pidfd_open, getpid(), 0);
     return Descriptor(number < 0 ? -1 : static_cast<int>(number));
 }
 
-/// That of this process, with what only its mpiexec is to know.
+/// The environment of this process, with the options that only its mpiexec gets.
 class ChildEnvironment {
 public:
     ChildEnvironment() : options_(std::string(spawn_options_variable) + "=" + spawn_options()) {
@@ -100,7 +101,7 @@ private:
     std::vector<char*> entries_;
 };
 
-/// Where this library lies; empty if that cannot be found out.
+/// Returns the folder of this library; empty if it cannot be found out.
 std::filesystem::path own_folder() {
     Dl_info own;
     if (dladdr(reinterpret_cast<void*>(&own_process), &own) == 0 || own.dli_fname == nullptr)

@@ -2,16 +2,21 @@
 #pragma once
 /// Processes that this process starts: the children of MPI_Comm_spawn.
 ///
-/// Starter        mpiexec of this installation starts them, under every launcher and for a program that is alone. It is
-///                a grandchild of this process (platform/grandchild.hpp), so that a program that waits for its
-///                children never sees it. It has what this process writes to, and nothing to read from.
-/// Environment    that of this process at the time, without what says which rank this is, with HEDDLE_PARENT.
-/// Life           children end when the last Children that is theirs is destroyed, or this process ends in whatever way, unless they
-///                were released before. What they were told to do by signals and limits of an outer mpiexec, they do.
-/// Reports        started, or not_started for each command at fault; then ended_early at most once; ended is the last.
-///                Any of not_started, ended_early and ended before all children have connected means that they never
-///                will. The other children are ended then without being asked for.
-/// Thread safety  several threads may start children at once; an object is for one thread at a time.
+/// Starter        mpiexec of this installation starts them, under every launcher and for a program
+///                that is alone. It is a grandchild of this process (platform/grandchild.hpp), so
+///                that a program that waits for its children never sees it. It writes where this
+///                process writes, and has nothing to read from.
+/// Environment    that of this process at the time, without the variables that say which rank this
+///                is, with HEDDLE_PARENT.
+/// Life           children end when the last Children object of theirs is destroyed, unless they
+///                were released before. They end likewise when this process ends in any way. They
+///                obey the signals and limits of an outer mpiexec.
+/// Reports        started, or not_started for each command at fault; then ended_early at most once;
+///                ended is the last. If not_started, ended_early or ended comes before all children
+///                have connected, they never will. The other children are ended then without being
+///                asked for.
+/// Thread safety  several threads may start children at once; an object is for one thread at a
+///                time.
 
 #include <optional>
 #include <string>
@@ -43,23 +48,25 @@ struct ChildReport {
     int exit_code = 0;  ///< of the child, or of the job
     int signal = 0;     ///< that has ended the child; 0: none
     int error = 0;      ///< errno, as far as known
-    std::string
-        reason{};  ///< a clause for the user, without a full stop; may be empty for started and ended
+    /// A clause for the user, without a full stop; may be empty for started and ended.
+    std::string reason{};
 };
 
-/// How many processes a command starts: `maxprocs`, or the largest number of the set that info key soft gives which is
-/// not above it (MPI 5.0, 11.8.1). Throws std::runtime_error if the set has none, or is not one.
+/// Returns how many processes a command starts. This is `maxprocs`, unless info key soft gives a
+/// set of numbers. Then it is the largest of them that is not above `maxprocs` (MPI 5.0, 11.8.1).
+/// Throws std::runtime_error if the set has none, or is not one.
 int number_to_start(const Command& command);
 
-/// The path of the mpiexec that starts children: `setting` (tool::Settings::mpiexec), or for "auto" the one that
-/// was installed with this library. Throws std::runtime_error if there is none.
+/// Returns the path of the mpiexec that starts children. This is `setting`
+/// (tool::Settings::mpiexec), or for "auto" the one that was installed with this library. Throws
+/// std::runtime_error if there is none.
 std::string find_mpiexec(const std::string& setting);
 
 class Children {
 public:
-    /// Starts them. `parent` is what they find in HEDDLE_PARENT, `mpiexec` as find_mpiexec() answers it. Throws
-    /// std::runtime_error with a sentence if it cannot even be tried: no process, no descriptor, no memory, a set of
-    /// numbers without one.
+    /// Starts them. They find `parent` in HEDDLE_PARENT. `mpiexec` comes from find_mpiexec().
+    /// Throws std::runtime_error with a sentence if it cannot even try: no process, no descriptor,
+    /// no memory, a set of numbers without one.
     Children(const std::vector<Command>& commands, const std::string& parent,
              const std::string& mpiexec);
     Children(Children&& other) noexcept;
@@ -67,16 +74,18 @@ public:
     /// Ends the children, unless they were released.
     ~Children();
 
-    /// How many each command starts.
+    /// Returns how many children each command starts.
     const std::vector<int>& numbers() const noexcept { return numbers_; }
     int size() const noexcept;
 
-    /// Readable when read() has something to say; -1 once `ended` was read. Stays this object's.
+    /// Returns a descriptor that is readable when read() has a report. Returns -1 once `ended` was
+    /// read. This object owns it.
     int descriptor() const noexcept { return control_; }
-    /// The next report, if one has come. Never waits.
+    /// Returns the next report, if one has come. Never waits.
     std::optional<ChildReport> read();
 
-    /// From now on the children outlive this object and this process. They still end with an outer mpiexec.
+    /// Lets the children outlive this object and this process. They still end with an outer
+    /// mpiexec.
     void release() noexcept;
 
 private:

@@ -13,7 +13,7 @@
 namespace heddle::launch {
 namespace {
 
-/// Of the standard, and of Open MPI and MPICH.
+/// Keys of the standard, and of Open MPI and MPICH.
 constexpr std::array<std::string_view, 19> without_effect{"arch",
                                                           "ompi_prefix",
                                                           "ompi_preload_binary",
@@ -47,7 +47,7 @@ const std::string* value_of(const InfoPairs& info, std::string_view key) {
     return found == info.end() ? nullptr : &found->second;
 }
 
-/// begin:end:stride.
+/// The numbers begin:end:stride.
 struct Triplet {
     long begin = 0, end = 0, stride = 1;
 
@@ -69,7 +69,7 @@ struct Triplet {
         if (stride == 0) refuse(text);
     }
 
-    /// Whether it counts `number` among its own.
+    /// Returns whether `number` is one of its numbers.
     bool has(long number) const {
         const bool between =
             stride > 0 ? begin <= number && number <= end : end <= number && number <= begin;
@@ -106,8 +106,8 @@ InfoPairs complete_info(const InfoPairs& info) {
 
 void add_without_effect(const InfoPairs& info, std::vector<std::string>& keys) {
     static std::mutex lock;
-    static std::set<std::string>& noted =
-        *new std::set<std::string>;  // threads may spawn to the end
+    // Never destroyed: threads may spawn to the end.
+    static std::set<std::string>& noted = *new std::set<std::string>;
     std::lock_guard guard(lock);
     for (const auto& [key, value] : info)
         if (std::find(without_effect.begin(), without_effect.end(), key) != without_effect.end() &&

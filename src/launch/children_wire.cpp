@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view version = "heddle children 1";
 
-/// Words that end with a zero each: no word of a command line or of info has one.
+/// A writer of words that end with a zero each: no word of a command line or of info has one.
 class Writer {
 public:
     void add(std::string_view word) { bytes_.append(word).push_back('\0'); }
@@ -36,7 +36,8 @@ public:
         rest_.remove_prefix(end + 1);
         return found;
     }
-    /// Not more than there are words left: a number that is wrong costs no memory.
+    /// Returns a count, which is not more than there are words left: a wrong number costs no
+    /// memory.
     std::size_t count() {
         const std::string text = word();
         std::size_t value = 0;
@@ -60,7 +61,7 @@ private:
     bool good_ = true;
 };
 
-/// What comes before the reason.
+/// The part before the reason.
 struct Head {
     std::uint32_t version;
     std::uint32_t kind;

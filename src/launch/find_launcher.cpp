@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which launcher there is: one that is understood, or one that must be named.
+/// The search for a launcher: one that is understood, or one that must be named.
 
 #include <cstdlib>
 #include <stdexcept>
@@ -26,7 +26,7 @@ void refuse_those_with_another_protocol() {
                                      " says, which is not supported; use Heddle's mpiexec");
 }
 
-/// The number in a variable; -1 without one.
+/// Returns the number in a variable, or -1 without one.
 long number_of(const char* variable) {
     const char* text = std::getenv(variable);
     if (text == nullptr || *text == '\0') return -1;
@@ -35,15 +35,16 @@ long number_of(const char* variable) {
     return *end == '\0' ? number : -1;
 }
 
-/// Tasks of a step of srun speak PMI only where it is told to. The shells of sbatch and salloc have variables
-/// of Slurm, too, but belong to no step, or to one with a number that Slurm keeps for itself.
+/// Refuses a task of several in a step of srun without PMI. Such tasks speak PMI only if srun is
+/// told so. The shells of sbatch and salloc have variables of Slurm, too. They belong to no step,
+/// or to one with a number that Slurm keeps for itself.
 void refuse_srun_without_pmi() {
     constexpr long last_step = 0xffff'fff0;
     const long step = number_of("SLURM_STEP_ID");
     const long tasks = number_of("SLURM_STEP_NUM_TASKS");
     if (step < 0 || step >= last_step || tasks < 2) return;
     if (std::getenv("PMI_RANK") != nullptr)
-        return;  // there was a PMI, which the rank has that started this one
+        return;  // there was a PMI: the rank that has started this one has it
     throw std::runtime_error(
         "started by srun as one of " + std::to_string(tasks) +
         " tasks, without PMI, so that each would be alone; use 'srun --mpi=pmi2' or 'srun "
@@ -53,7 +54,7 @@ void refuse_srun_without_pmi() {
         " jobs of one rank each, take SLURM_STEP_NUM_TASKS out of the environment)");
 }
 
-/// Launchers that are there, but in a way that is not understood.
+/// Refuses launchers that are there, but use a protocol that is not understood.
 void refuse_other_launchers() {
     refuse_those_with_another_protocol();
     refuse_srun_without_pmi();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The two ways by which launchers that speak PMI-1 have their processes find them.
+/// The two methods by which processes find launchers that speak PMI-1.
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -19,7 +19,8 @@
 namespace heddle::launch {
 namespace {
 
-/// The number may be all that is left of a connection, and that of a file by now, which is not to be written to.
+/// Refuses a descriptor that is no connection. The number may be that of a file by now, which must
+/// not be written to.
 [[noreturn]] void refuse_descriptor(int descriptor) {
     throw std::runtime_error(
         "PMI_FD=" + std::to_string(descriptor) +
@@ -41,7 +42,7 @@ int connected(const addrinfo& address) noexcept {
     return -1;
 }
 
-/// `port` is HOST:NUMBER.
+/// Connects to `port`, which is HOST:NUMBER.
 int call(const std::string& port) {
     const std::size_t colon = port.rfind(':');
     if (colon == std::string::npos) refuse_port(port, "it names no port");

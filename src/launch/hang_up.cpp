@@ -25,7 +25,9 @@ constexpr int patience_ms = 1'000;
 struct HangUp::Watch {
     int descriptor, rank;
     std::atomic<bool> expected{false};
-    const Watch* before = nullptr;  ///< its thread may outlive whoever has made it: all are kept
+    /// The watch that was made before. A thread may outlive the object that made its watch, so all
+    /// are kept.
+    const Watch* before = nullptr;
 
     static void* run(void* self) noexcept {
         pthread_setname_np(pthread_self(), hang_up_thread);
@@ -33,7 +35,7 @@ struct HangUp::Watch {
         return nullptr;
     }
     void wait() const noexcept {
-        // Not for what the launcher says, which is for whoever has asked.
+        // Does not wait for words of the launcher, which belong to the thread that has asked.
         pollfd what{descriptor, POLLRDHUP, 0};
         while (poll(&what, 1, -1) < 0 && errno == EINTR) {}
         poll(nullptr, 0, patience_ms);

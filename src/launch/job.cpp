@@ -25,7 +25,7 @@
 namespace heddle::launch {
 namespace {
 
-/// The descriptors and their names are not for programs that this one starts.
+/// Keeps the descriptors and their names from programs that this one starts.
 void keep_from_children(int node_descriptor) {
     const char* pmi = std::getenv("PMI_FD");
     if (pmi != nullptr && platform::is_socket(std::atoi(pmi)))
@@ -47,7 +47,7 @@ Job alone() {
     return job;
 }
 
-/// What Heddle's mpiexec has handed down: DESCRIPTOR:TOKEN.
+/// The memory that Heddle's mpiexec has handed down: DESCRIPTOR:TOKEN.
 struct Handed {
     int descriptor;
     node::Token token;
@@ -64,8 +64,8 @@ struct Handed {
     }
 };
 
-/// By the memory that mpiexec has handed down. Where another process has the place already, this is a program
-/// that it has started, or one of several that share an environment: a job of its own.
+/// Joins by the memory that mpiexec has handed down. If another process has the place already, that
+/// process has started this program, or shares an environment with it: this is a job of its own.
 Job by_descriptor(const std::string& text) {
     Job job;
     const RankInJob who = rank_in_job();
@@ -98,10 +98,12 @@ Job by_descriptor(const std::string& text) {
     return job;
 }
 
-/// Of the keeper that has started this process, if that has said so and no other process has it. It is advice for a
-/// report: whatever is wrong with it, the job goes on without.
+/// Returns the page of the keeper that has started this process. The keeper must have said so, and
+/// no other process may have the page. It is advice for a report: if anything is wrong with it, the
+/// job goes on without it.
 node::Page* page_of_keeper() noexcept {
-    // Also when MPI is opened again the place is this process's. Not unmapped: threads may look at it to the end.
+    // The place stays this process's when MPI is opened again. Not unmapped: threads may look at it
+    // to the end.
     static auto& board = *new platform::Mapping;
     const auto own_page = [] { return board ? &node::board_page(board.address(), 0) : nullptr; };
     const char* text = std::getenv(node::keeper_descriptor_variable);
@@ -152,7 +154,7 @@ void abort(Job& job, int code, const std::string& reason) noexcept {
     if (!job.board_is_read) std::fprintf(stderr, "heddle: %s\n", reason.c_str());
     std::fflush(nullptr);
     if (job.launcher) {
-        // A launcher that ends the job forwards what it has read until then.
+        // A launcher that ends the job forwards the output that it has read until then.
         platform::wait_until_read(STDERR_FILENO, 1'000);
         job.launcher->abort(code);
     }

@@ -10,7 +10,7 @@
 namespace heddle::launch {
 namespace {
 
-/// Reads from the front of a text what is asked for, if it is there.
+/// A text. Takes expected words and numbers from its front if they are there.
 class Reader {
 public:
     explicit Reader(std::string_view text) noexcept : text_(text) {}
@@ -36,7 +36,7 @@ struct Block {
     std::int32_t first_node, nodes, ranks_each;
 };
 
-/// "(FIRST_NODE,NODES,RANKS_EACH)", or the node of one rank.
+/// Reads "(FIRST_NODE,NODES,RANKS_EACH)", or the node of one rank.
 std::optional<Block> read_block(Reader& reader) {
     if (!reader.take("(")) {
         const auto node = reader.number();
@@ -51,7 +51,7 @@ std::optional<Block> read_block(Reader& reader) {
     return Block{*first, *nodes, *each};
 }
 
-/// Blocks, with commas between them.
+/// Reads blocks, with commas between them.
 std::optional<std::vector<Block>> read_list(Reader& reader) {
     std::vector<Block> blocks;
     do {
@@ -62,7 +62,7 @@ std::optional<std::vector<Block>> read_list(Reader& reader) {
     return blocks;
 }
 
-/// "[LIST]xTIMES", after the bracket. More often than there are ranks means nothing.
+/// Reads "[LIST]xTIMES", after the bracket. More times than there are ranks mean nothing.
 bool read_repeated(Reader& reader, int ranks, std::vector<Block>& blocks) {
     const auto list = read_list(reader);
     if (!list || !reader.take("]x")) return false;

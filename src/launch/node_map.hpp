@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Which node each rank of a job is on, as its launcher has said.
+/// The node of each rank of a job, as its launcher has told.
 
 #include <cstdint>
 #include <string_view>
@@ -11,12 +11,13 @@ namespace heddle::launch {
 /// Rank -> number of its node. Empty: not told.
 using NodeMap = std::vector<std::int32_t>;
 
-/// How many nodes there are in it.
+/// Returns how many nodes there are in the map.
 std::size_t count_nodes(const NodeMap& map);
 
-/// PMI-1's value PMI_process_mapping, "(vector,(FIRST_NODE,NODES,RANKS_EACH),...)", for so many ranks: blocks of
-/// ranks, and again from the first block on if ranks are left. Hydra 5 also writes "[BLOCK,...]xTIMES" for blocks
-/// that repeat, and the node alone for a block of one rank. Empty for anything else.
+/// Reads PMI-1's value PMI_process_mapping, "(vector,(FIRST_NODE,NODES,RANKS_EACH),...)", for so
+/// many ranks. It has blocks of ranks, and begins again with the first block if ranks are left.
+/// Hydra 5 also writes "[BLOCK,...]xTIMES" for blocks that repeat, and the node alone for a block
+/// of one rank. Returns an empty map for any other text.
 NodeMap read_process_mapping(std::string_view text, int ranks);
 
 }  // namespace heddle::launch

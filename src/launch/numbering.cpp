@@ -20,8 +20,8 @@ Numbering::Numbering(std::int32_t rank, const NodeMap& nodes)
     if (!regular_) nodes_ = nodes;
 }
 
-/// The rank that has so many ranks of other nodes below it. Of the ranks here, those are below it that have as few of
-/// others below themselves.
+/// Returns the rank that has `place` ranks of other nodes below it. A rank of this node is below it
+/// if it has at most `place` ranks of other nodes below itself.
 std::int32_t Numbering::other_rank(std::int32_t place) const noexcept {
     std::int32_t below = 0, end = here_;
     while (below < end) {

@@ -33,7 +33,7 @@ TEST(Numbering, NamesEveryRankOnce) {
         EXPECT_EQ(numbers.rank_of(numbers.number_of(rank)), rank);
 }
 
-/// Those of the node, then the others, each in order: as lists would have it.
+/// Ranks of the node come first, then the others, each in order, as in lists.
 TEST(Numbering, IsThatOfListsForAnyMap) {
     const NodeMap maps[] = {{0, 0, 1, 1}, {5, 6, 5, 6, 5}, {1, 0, 0, 2, 1, 2, 0}, {3, 3, 3, 4},
                             {4, 3, 3, 3}, {0, 1, 2, 3},    {0, 0, 1, 1, 0, 0, 1}, {2, 2, 0, 0}};

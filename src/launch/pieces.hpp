@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Values of any bytes and length as values that PMI-1 carries: short ones, without blanks and ends of line.
+/// Values of any bytes and length as values that PMI-1 carries: short ones, without blanks and ends
+/// of line.
 ///
-/// A value is escaped, and cut. Its first piece begins with how many there are: "3:abc", "def", "gh".
+/// A value is escaped, and cut. Its first piece begins with the number of pieces: "3:abc", "def",
+/// "gh".
 
 #include <cstddef>
 #include <stdexcept>
@@ -12,15 +14,16 @@
 
 namespace heddle::launch {
 
-/// With %XX for all but letters, digits and signs that mean nothing to PMI-1.
+/// Returns the text with %XX for all but letters, digits and signs that mean nothing to PMI-1.
 std::string escaped(std::string_view value);
-/// Throws std::runtime_error for what is no such text.
+/// Returns the value of an escaped text. Throws std::runtime_error for any other text.
 std::string unescaped(std::string_view text);
 
-/// At least one piece, of at most so many bytes each. Throws std::runtime_error if `most` is too few.
+/// Returns at least one piece, of at most `most` bytes each. Throws std::runtime_error if `most` is
+/// too few.
 std::vector<std::string> cut(std::string_view value, std::size_t most);
 
-/// What was cut, by `piece(i)`, which answers piece number i. Throws std::runtime_error.
+/// Returns the value that was cut. `piece(i)` returns piece number i. Throws std::runtime_error.
 template <class Piece>
 std::string put_together(Piece&& piece) {
     std::string text = piece(std::size_t{0});

@@ -18,14 +18,16 @@ namespace heddle::launch {
 namespace {
 
 constexpr std::size_t longest_own_key = 64;
-/// What still runs on a host that is cut off ends so long after its peers were found silent (transport::Patience).
+/// Processes on a host that is cut off end so long after its peers were found silent
+/// (transport::Patience).
 constexpr std::chrono::milliseconds longest_abort{3'000};
-/// For each name in an error: the launcher's part on this host has it, or nobody does.
+/// The patience for each name in an error. Either the launcher's part on this host has it, or no
+/// part has.
 constexpr std::chrono::milliseconds patience_for_names{2'000};
 constexpr const char* host_key = "host";
 constexpr std::size_t most_hosts_named = 8, longest_host_name = 256;
 
-/// The value of `key` in a line "cmd=... key=value ..."; empty if it is not there.
+/// Returns the value of `key` in a line "cmd=... key=value ..."; empty if it is not there.
 std::string field(const std::string& line, const std::string& key) {
     const std::string wanted = " " + key + "=";
     const std::size_t at = (" " + line).find(wanted);
@@ -34,7 +36,7 @@ std::string field(const std::string& line, const std::string& key) {
     return line.substr(begin, line.find(' ', begin) - begin);
 }
 
-/// The number that a text is, or -1.
+/// Returns the number that a text is, or -1.
 int whole(const std::string& text) noexcept {
     int value = -1;
     const char* const end = text.data() + text.size();
@@ -42,7 +44,7 @@ int whole(const std::string& text) noexcept {
     return read.ec == std::errc{} && read.ptr == end ? value : -1;
 }
 
-/// False if nothing comes, nor the end, for so long.
+/// Returns false if neither bytes nor the end come for so long.
 bool waits_for_bytes(int descriptor, std::chrono::milliseconds patience) noexcept {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + patience;
@@ -70,7 +72,7 @@ Pmi::Pmi(int descriptor, int rank, int size, std::chrono::milliseconds patience)
 Pmi::Pmi(int descriptor, const std::string& id)
     : descriptor_(descriptor), patience_(usual_patience) {
     ask("cmd=initack pmiid=" + id, "initack");
-    // Three lines that nobody has asked for: size, rank and debug.
+    // Three lines that come without a question: size, rank and debug.
     for (int lines = 0; lines < 3; ++lines) {
         const std::string line = receive();
         if (const std::string size = field(line, "size"); !size.empty()) size_ = whole(size);
@@ -102,7 +104,7 @@ void Pmi::begin() {
 
 int Pmi::appnum() { return whole(field(ask_perhaps("cmd=get_appnum"), "appnum")); }
 
-/// Hydra says -1 where it does not know.
+/// Returns the size, or -1: Hydra answers -1 if it does not know.
 int Pmi::universe_size() { return whole(field(ask_perhaps("cmd=get_universe_size"), "size")); }
 
 NodeMap Pmi::node_map() {
@@ -151,7 +153,7 @@ void Pmi::leave() noexcept {
     try {
         ask("cmd=finalize", "finalize_ack");
     } catch (const std::exception&) {
-        // The launcher has gone; so shall we.
+        // The launcher has gone; this process goes, too.
     }
     left_ = true;
 }

@@ -17,17 +17,17 @@ namespace {
 
 using heddle::launch::Pmi;
 
-/// A launcher of four ranks on two nodes, which answers every rank at once, but for barriers.
+/// A launcher of four ranks on two nodes. It answers every rank at once, except for barriers.
 class Server {
 public:
-    /// `late`: how long a barrier takes.
+    /// Answers `barriers` barriers. A barrier takes `late`.
     explicit Server(int barriers, std::chrono::milliseconds late = {})
         : barriers_(barriers), late_(late) {}
     ~Server() {
         for (std::thread& thread : threads_)
             if (thread.joinable()) thread.join();
     }
-    /// The descriptor of a rank.
+    /// Returns the descriptor of a rank.
     int connect() {
         std::array<int, 2> ends{};
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The client side of PMIx (launch/launcher.hpp), by whichever libpmix.so.2 there is.
+/// The client side of PMIx (launch/launcher.hpp), by the libpmix.so.2 that there is.
 ///
-/// The library comes from the launcher itself, if that is an ancestor of this process and may be looked at:
-/// clients of one version and servers of another understand each other, but not in everything. Few keys are
-/// used for the same reason.
+/// The library comes from the launcher itself, if that is an ancestor of this process and may be
+/// looked at. Clients of one version and servers of another understand each other, but not in
+/// everything. Few keys are used for the same reason.
 ///
-/// A server that goes away leaves nobody who would end this rank when the others have ended: the rank ends
-/// when its library tells.
+/// If a server goes away, no process is left to end this rank when the others have ended: the rank
+/// ends when its library reports it.
 ///
-/// A server that is asked for what a rank of another host has published asks that host, and does not answer if the rank
-/// has gone meanwhile: nobody waits for it longer than some seconds. The same holds for a server that is told of an abort.
+/// A server that is asked for a value of a rank of another host asks that host. It does not answer
+/// if the rank has gone meanwhile. So no thread waits for it longer than some seconds. The same
+/// holds for a server that is told of an abort.
 
 #include <atomic>
 #include <chrono>
@@ -74,7 +75,7 @@ pmix::Functions load() {
     return functions;
 }
 
-/// The server has hung up on a rank that has not said good-bye.
+/// Whether the server may hang up: this rank has said good-bye. Otherwise the rank ends.
 std::atomic<bool> expected{false};
 
 void hear_of_loss(std::size_t, int status, const pmix::Process* source, pmix::Info*, std::size_t,
@@ -89,7 +90,7 @@ void hear_of_loss(std::size_t, int status, const pmix::Process* source, pmix::In
     if (next != nullptr) next(pmix::success, nullptr, 0, nullptr, nullptr, data);
 }
 
-/// That a server has answered, for whoever does not wait for that longer than some time.
+/// The answer of a server, for a thread that does not wait longer than some time.
 class Answered {
 public:
     void tell() {
@@ -97,7 +98,8 @@ public:
         over_ = true;
         changed_.notify_one();
     }
-    /// False: not in time. Else all that tell()'s caller has written before is there.
+    /// Returns false if the answer does not come in time. Otherwise everything that tell()'s caller
+    /// has written before is there.
     bool within(std::chrono::seconds patience) {
         std::unique_lock guard(lock_);
         return changed_.wait_for(guard, patience, [this] { return over_; });
@@ -109,17 +111,17 @@ private:
     bool over_ = false;
 };
 
-/// What has been asked for. Whoever asked may have given up when it is answered.
+/// A question to a server. The thread that asks may have given up when the answer comes.
 class Question {
 public:
-    /// nullptr: nothing is known, or not in time.
+    /// Asks, and returns the answer. Returns nullptr if nothing is known, or not in time.
     template <class Ask>
     static std::shared_ptr<const Question> ask(Ask&& start) {
         constexpr std::chrono::seconds patience{10};
         auto question = std::make_shared<Question>();
         auto kept = std::make_unique<std::shared_ptr<Question>>(question);
         if (start(answer, kept.get()) != pmix::success) return nullptr;
-        (void)kept.release();  // the answer's
+        (void)kept.release();  // the answer owns it
         return question->answered_.within(patience) && question->known_ ? question : nullptr;
     }
     std::uint16_t type = 0;
@@ -147,8 +149,9 @@ private:
     bool known_ = false;
 };
 
-/// PMIx_Abort waits for its server, which does not answer where it is stopped or cut off: the caller exits all the same.
-/// A thread of its own makes the call, since PMIx has none that returns at once.
+/// Calls PMIx_Abort with patience: its server does not answer if it is stopped or cut off. The
+/// caller exits all the same. A thread of its own makes the call, since PMIx has none that returns
+/// at once.
 void abort_within_patience(const pmix::Functions& call, int code) noexcept {
     constexpr std::chrono::seconds patience{3};
     try {
@@ -160,7 +163,7 @@ void abort_within_patience(const pmix::Functions& call, int code) noexcept {
         }).detach();
         (void)answered->within(patience);
     } catch (const std::exception&) {
-        // Without a thread nobody is told: the exit that follows tells it as well.
+        // Without a thread there is no call: the exit that follows tells it as well.
     }
 }
 
@@ -237,7 +240,7 @@ private:
             throw std::runtime_error(std::string(function) + ": " + call_.Error_string(status) +
                                      " (PMIx)");
     }
-    /// Empty if a number is not told.
+    /// Returns the map; empty if the server does not tell a number.
     NodeMap nodes_by_number() const {
         NodeMap map;
         for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(size_); ++rank) {
@@ -247,7 +250,8 @@ private:
         }
         return map;
     }
-    /// Slurm's servers tell numbers of none or some, but the names that Slurm has for its nodes, each of which has one.
+    /// Returns the map by names. Slurm's servers tell numbers of none or some, but a name for each
+    /// node.
     NodeMap nodes_by_name() const {
         NodeMap map;
         std::map<std::string, std::int32_t> numbers;

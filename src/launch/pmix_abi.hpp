@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What is needed of the binary interface of PMIx, which libraries of versions 3 to 6 share. (PMIx standard 4.1,
-/// chapters 3 to 7.)
+/// The part of the binary interface of PMIx that is needed. Libraries of versions 3 to 6 share it
+/// (PMIx standard 4.1, chapters 3 to 7).
 
 #include <cstddef>
 #include <cstdint>

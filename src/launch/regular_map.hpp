@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Places of ranks on nodes that follow from three numbers, so that no process needs a table of the job.
+/// Places of ranks on nodes that follow from three numbers, so that no process needs a table of the
+/// job.
 ///
-/// Blocks of `each` consecutive ranks go from node to node, and begin again with the first node after the last one. `each` of
-/// all ranks of a node is a mapping in blocks, `each` of one is a mapping in turn.
+/// Blocks of `each` consecutive ranks go from node to node. After the last node they begin again
+/// with the first. If `each` is all ranks of a node, this is a mapping in blocks. If it is one,
+/// this is a mapping in turn.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +20,8 @@ struct RegularMap {
     std::int32_t nodes = 1;  ///< that blocks go around
     std::int32_t ranks = 0;  ///< in all
 
-    /// Of nodes that are numbered from the first rank's on, by rank; nothing if they lie otherwise.
+    /// Returns the map of nodes by rank, numbered from the first rank's node on. Returns nothing if
+    /// they are not regular.
     static std::optional<RegularMap> of(std::span<const std::int32_t> node_by_rank) noexcept {
         if (node_by_rank.empty()) return std::nullopt;
         const std::int32_t first = node_by_rank.front();
@@ -35,7 +38,7 @@ struct RegularMap {
     }
 
     std::int32_t node_of(std::int32_t rank) const noexcept { return rank / each % nodes; }
-    /// Which of its node's ranks it is.
+    /// Returns the place of a rank among those of its node.
     std::int32_t place_of(std::int32_t rank) const noexcept {
         return rank / around() * each + rank % each;
     }

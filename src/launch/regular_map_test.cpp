@@ -10,7 +10,7 @@
 namespace heddle::launch {
 namespace {
 
-/// Node after node, with the ranks of each.
+/// Returns the nodes one after the other, with the ranks of each.
 std::vector<std::vector<std::int32_t>> listed(const NodeMap& map) {
     std::vector<std::vector<std::int32_t>> ranks(
         static_cast<std::size_t>(*std::max_element(map.begin(), map.end()) - map.front()) + 1);

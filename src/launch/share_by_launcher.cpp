@@ -19,7 +19,8 @@ namespace {
 constexpr const char* key = "node";
 constexpr const char* token_key = "job";
 
-/// Where the first rank of a node has its memory: what it publishes, as MACHINE,NAMESPACE,PID,DESCRIPTOR,TOKEN.
+/// The place of the memory of a node's first rank. That rank publishes it as
+/// MACHINE,NAMESPACE,PID,DESCRIPTOR,TOKEN.
 struct Whereabouts {
     platform::Place place;
     std::string path;
@@ -50,13 +51,14 @@ struct Whereabouts {
     }
 };
 
-/// A job on one node needs no map, whoever has told that it is one.
+/// Returns the node map. A job on one node needs none, even if the launcher tells it.
 NodeMap nodes_of(Launcher& launcher) {
     NodeMap map = launcher.node_map();
     return count_nodes(map) > 1 ? map : NodeMap{};
 }
 
-/// Ranks of a node share memory; a launcher that does not tell nodes is taken to have one.
+/// Refuses a rank in another place. Ranks of a node share memory, and a launcher that does not tell
+/// nodes is taken to have one.
 void refuse_another_place(int first, const platform::Place& of_first) {
     const platform::Place here = platform::place_here();
     const std::string other = "than rank " + std::to_string(first);
@@ -87,7 +89,7 @@ void begin(Job& job, std::function<void()> task) try {
     if (!job.nodes.empty() && task)
         job.between_nodes = std::async(std::launch::async, std::move(task));
 } catch (const std::system_error&) {
-    // There is no thread to be had. Whoever needs what it does will do it.
+    // There is no thread to be had. The caller that needs the work will do it.
 }
 
 void claim(const Job& job, const node::File& file, int place) {
@@ -97,7 +99,8 @@ void claim(const Job& job, const node::File& file, int place) {
                                  " has taken its place already");
 }
 
-/// By which strangers are told from ranks of a job on several nodes: rank 0 chooses it before the fence, and all read it after.
+/// Chooses the token that tells strangers from ranks of a job on several nodes. Rank 0 chooses it
+/// before the fence, and all read it after.
 void choose_token(const Job& job) {
     if (job.rank == 0 && !job.nodes.empty())
         job.launcher->put(token_key, node::Token::fresh().text());
@@ -123,7 +126,8 @@ void share_memory_by_launcher(Job& job, std::function<void()> between_nodes) try
     if (job.rank != first) file = find(job, first, numbers.here());
     claim(job, file, numbers.own());
     read_token(job);
-    // The first rank is still there to be opened until now. Between nodes that of the addresses follows.
+    // Until now the first rank is still there to be opened. Between nodes the fence of the
+    // addresses follows.
     if (job.nodes.empty()) job.launcher->fence();
 } catch (const std::runtime_error& problem) {
     abort(job, 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Names of threads that are the library's although they never call MPI: reports about a job that hangs do not count them
-/// among the program's.
+/// Names of threads that are the library's although they never call MPI. Reports about a job that
+/// hangs do not count them among the program's.
 
 #include <pthread.h>
 
@@ -10,14 +10,15 @@
 namespace heddle::launch {
 
 inline constexpr const char* hang_up_thread = "heddle-hang-up";
-inline constexpr const char* launcher_thread =
-    "heddle-launcher";  ///< of the launcher's own library
+/// The thread of the launcher's own library.
+inline constexpr const char* launcher_thread = "heddle-launcher";
 
 inline bool is_of_library(std::string_view name) noexcept {
     return name == hang_up_thread || name == launcher_thread;
 }
 
-/// Names the threads that are started while this lives, which inherit the name of the one that starts them.
+/// Names threads that are started while the object lives: they inherit the name of the thread that
+/// starts them.
 class NamedChildren {
 public:
     explicit NamedChildren(const char* name) noexcept {

@@ -31,7 +31,7 @@ RankInJob rank_in_job() {
 
 namespace {
 
-/// Never destroyed: threads may start children to the end.
+/// Returns the options. They are never destroyed: threads may start children to the end.
 std::string& kept_spawn_options() {
     static std::string& kept = *new std::string;
     return kept;

@@ -23,7 +23,7 @@ using objects::Window;
 
 __extension__ typedef __int128 Wide;
 
-/// The bytes that elements touch, relative to where the first one is placed.
+/// The bytes that elements touch, relative to the place of the first one.
 struct Extent {
     Wide begin, end;
 };
@@ -66,7 +66,8 @@ bool has_ended(const Thread& thread, std::int32_t process) noexcept {
     return platform::has_lost_its_memory(static_cast<int>(page.pid));
 }
 
-/// The launcher knows why the other process has ended, and ends this one: then nobody is blamed who did nothing.
+/// Raises the error for a target whose process has ended. Waits first: the launcher knows why the
+/// process has ended, and ends this one. So no process is blamed that did nothing.
 int ended(Thread& thread, Window& window, const Remote& there) {
     constexpr std::chrono::seconds launcher_may_take{10};
     std::this_thread::sleep_for(launcher_may_take);
@@ -88,7 +89,7 @@ int far_away(std::uint64_t place, Spot& spot) noexcept {
     return MPI_SUCCESS;
 }
 
-/// An address of the target's process, or of this one if it is the target.
+/// Fills in a place from an address of the target's process. The target may be this process.
 int reach(Thread& thread, Window& window, const Remote& there, std::uint64_t address, Spot& spot) {
     const std::int32_t process = spot.target->process;
     spot.direct = process == thread.process->number();

@@ -46,7 +46,7 @@ int mixed(Thread& thread, Window& window, const char* argument) {
                              ": an accumulate needs data of one predefined datatype");
 }
 
-/// apply_in_place() in another process. False: the kernel refuses.
+/// Does the work of apply_in_place() in another process. Returns false if the kernel refuses.
 bool apply_remotely(const RemoteData& there, const ElementOperation& operation, Piece piece) {
     const std::size_t bytes = bytes_of(operation, piece.count);
     std::vector<std::byte> copy(static_cast<std::size_t>(piece.count * operation.step));
@@ -57,14 +57,15 @@ bool apply_remotely(const RemoteData& there, const ElementOperation& operation, 
     return operation.builtin == Builtin::no_op || write_block(there, place, copy.data(), bytes);
 }
 
-/// Short pieces of one accumulate in another process: a call of the kernel reads several of them, and one writes them.
+/// Short pieces of one accumulate in another process. One call of the kernel reads several of them,
+/// and one writes them.
 class RemotePieces {
 public:
     RemotePieces(const RemoteData& there, const ElementOperation& operation) noexcept
         : there_(there), operation_(operation) {}
 
     bool is_for(const Piece& piece) const noexcept { return room_for(piece) <= most_bytes; }
-    /// False: the kernel refuses.
+    /// Adds a piece. Returns false if the kernel refuses.
     bool add(const Piece& piece) {
         const std::size_t bytes = bytes_of(operation_, piece.count);
         if ((number_ == most || filled_ + room_for(piece) > sizeof room_) && !finish())
@@ -75,7 +76,7 @@ public:
         filled_ += room_for(piece);
         return true;
     }
-    /// Applies those that have been added.
+    /// Applies the pieces that have been added.
     bool finish() {
         if (number_ == 0) return true;
         const std::span<const iovec> here(here_, number_), remote(remote_, number_);
@@ -108,7 +109,7 @@ private:
     alignas(alignment) std::byte room_[4096];
 };
 
-/// Where an accumulate's elements are changed: atomic to each other whoever changes them.
+/// The changes of one accumulate, atomic to those of any process.
 class Changing {
 public:
     Changing(Thread& thread, Window& window, const Remote& there, const Spot& spot,
@@ -119,7 +120,8 @@ public:
     Changing(const Changing&) = delete;
     Changing& operator=(const Changing&) = delete;
 
-    /// False: the kernel refuses. Short pieces of another process's memory are changed by finish().
+    /// Changes the elements of a piece. Returns false if the kernel refuses. finish() changes short
+    /// pieces of another process's memory.
     bool apply(const Piece& piece) {
         if (there_.spot.target->mapped_by_all && operation_.is_atomic_at(piece.target)) {
             apply_atomically(operation_, piece);
@@ -130,7 +132,8 @@ public:
                                           piece);
             return true;
         }
-        // The target takes the lock: nobody waits for a process while it has one that this process may want.
+        // The target takes the lock. So no thread waits for a process while it holds a lock that
+        // this process may want.
         if (there_.spot.by_message)
             return there_.window.service->accumulate(there_.thread, there_.rank, operation_,
                                                      there_.type, piece);
@@ -173,7 +176,7 @@ private:
     std::optional<Cursor> cursor_;
 };
 
-/// False: the kernel refuses.
+/// Applies the operation along the runs. Returns false if the kernel refuses.
 bool apply_runs(Changing&& changing, Cursor target, OptionalRuns& given, OptionalRuns& wanted,
                 std::int64_t left) {
     while (left > 0) {
@@ -192,7 +195,8 @@ int apply_all(Thread& thread, Window& window, const Datatype& element,
               const Remote& there, const Spot& spot) {
     const Runs targets(*there.type, spot.place, there.count);
     OptionalRuns given(origin, operation.step), wanted(result, operation.step);
-    // What is given may be less than the target takes; without anything given, the target says how much.
+    // The origin may have fewer elements than the target. Without an origin, the target determines
+    // the number.
     const std::int64_t left = origin == nullptr ? targets.count() : given.count();
     if (left > targets.count() || !wanted.has_room(left))
         return objects::fail(thread, window, MPI_ERR_TRUNCATE,
@@ -207,7 +211,7 @@ int apply_all(Thread& thread, Window& window, const Datatype& element,
     return applied ? MPI_SUCCESS : not_there(thread, window, there);
 }
 
-/// The element of the caller's data must be as large as the target's.
+/// Checks that the element of the caller's data is as large as the target's.
 int check_element(Thread& thread, Window& window, const Local* local, const Datatype& element,
                   const char* argument) {
     if (local == nullptr || local->type == &element) return MPI_SUCCESS;
@@ -225,7 +229,8 @@ int refuse_users(Thread& thread, Window& window, const Operation& operation) {
                              ", but accumulates take predefined operations only");
 }
 
-/// One element whose place the processor can change; 0: none, or something is wrong.
+/// Returns the place of one element that the processor can change. Returns 0 if there is none, or
+/// if something is wrong.
 [[gnu::always_inline]] inline Place atomic_place(const Window& window, const Remote& there,
                                                  const ElementOperation& operation) noexcept {
     std::uint64_t bytes = 0;
@@ -234,7 +239,7 @@ int refuse_users(Thread& thread, Window& window, const Operation& operation) {
     return operation.is_atomic_at(place) ? place : 0;
 }
 
-/// False: the kernel refuses.
+/// Compares and swaps an element. Returns false if the kernel refuses.
 bool swap(Thread& thread, Window& window, const Remote& there, const Spot& spot,
           const std::byte* origin, const std::byte* compare, std::byte* result) {
     const auto bytes = static_cast<std::uint64_t>(there.type->size);

@@ -18,7 +18,7 @@ public:
               AwaitedLock awaited) noexcept
         : OneRequest(engine, request), window_(window), awaited_(awaited) {}
 
-    /// Whoever holds the lock may be any process of the window: several may, and they change.
+    /// Reports the wait. Any process of the window may hold the lock: several may, and they change.
     void tell(core::Thread& thread, node::WaitsFor& what) const noexcept {
         node::AwaitedEvent& event = *what.add();
         event.kind = AwaitedKind::window_lock;
@@ -38,7 +38,7 @@ private:
     const AwaitedLock awaited_;
 };
 
-/// While there is no memory.
+/// Makes progress while there is no memory.
 void make_progress(core::Thread& thread) {
     thread.engine->polling().poll_all(thread);
     sched_yield();

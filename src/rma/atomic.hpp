@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// An operation on one element in a window by an instruction of the processor: elements of 1, 2, 4 and 8 bytes,
-/// at multiples of their size.
+/// An operation on one element in a window by an instruction of the processor. Elements have 1, 2,
+/// 4 or 8 bytes and lie at multiples of their size.
 ///
-/// Every access by an accumulate to such an element goes this way, whatever its operation and count, so that all
-/// are atomic to each other. Operations without an instruction of their own are tried until nobody came between.
+/// Every access by an accumulate to such an element uses this method, whatever its operation and
+/// count. So all are atomic to each other. An operation without an instruction of its own is
+/// repeated until no other access has come between.
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace heddle::rma {
 
-/// What an accumulate does with each element.
+/// The effect of an accumulate on each element.
 struct ElementOperation {
     objects::Builtin builtin;
     objects::Kernel kernel;
@@ -23,7 +24,7 @@ struct ElementOperation {
     std::int64_t step;    ///< from one element to the next
     bool integer;         ///< a sum is an addition of integers
 
-    /// Whether the processor has instructions for an element there.
+    /// Returns whether the processor has instructions for an element at `place`.
     bool is_atomic_at(objects::Place place) const noexcept {
         return bytes <= 8 && (bytes & (bytes - 1)) == 0 && place % bytes == 0 &&
             step == static_cast<std::int64_t>(bytes);
@@ -48,7 +49,8 @@ template <class Word>
     return before;
 }
 
-/// `origin` may be missing for what takes nothing, `result` if nobody asks for the old value.
+/// Applies the operation to a word. `origin` may be nullptr if the operation takes no value.
+/// `result` is nullptr if the caller does not want the old value.
 template <class Word>
 inline void apply_to_word(const ElementOperation& operation, objects::Place target,
                           const std::byte* origin, std::byte* result) noexcept {
@@ -59,7 +61,7 @@ inline void apply_to_word(const ElementOperation& operation, objects::Place targ
     if (result != nullptr) std::memcpy(result, &before, sizeof before);
 }
 
-/// Of an element for which is_atomic_at().
+/// Applies the operation to an element for which is_atomic_at() holds.
 inline void apply_to_element(const ElementOperation& operation, objects::Place target,
                              const std::byte* origin, std::byte* result) noexcept {
     switch (operation.bytes) {

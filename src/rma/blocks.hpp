@@ -11,8 +11,8 @@
 
 namespace heddle::rma {
 
-/// Calls visit(place, packed offset, bytes) for each block of the first `bytes` of elements at `begin`, as long as it
-/// answers true. Neighbours are one block. False: it has not.
+/// Calls visit(place, packed offset, bytes) for each block of the first `bytes` of elements at
+/// `begin`. Adjacent blocks are one. Stops and returns false when visit() returns false.
 template <class Visit>
 bool each_block(const objects::Datatype& type, objects::Place begin, std::uint64_t bytes,
                 Visit&& visit) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What ends an epoch, or flushes: all operations that this process has begun, at one target or at all, are over there.
+/// Completion at the end of an epoch or in a flush: all operations that this process has begun, at
+/// one target or at all, are complete there.
 ///
-/// Errors         what a target or the kernel has refused is raised.
+/// Errors         anything that a target or the kernel has refused is raised.
 
 #include "rma/far_targets.hpp"
 #include "rma/gathered.hpp"

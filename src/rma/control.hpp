@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the processes of a window share besides its memory: the lock of all targets and who waits there, a gate for each,
-/// places for those who wait at gates, and the regions of a dynamic window. All of it begins as zeroes, at the start of
-/// the segment.
+/// State that the processes of a window share besides its memory. It begins with the lock of all
+/// targets and its waiters, and a gate for each target. Places for processes that wait at gates
+/// follow, and the regions of a dynamic window. All of it begins as zeroes, at the start of the
+/// segment.
 
 #include <atomic>
 #include <bit>
@@ -16,7 +17,8 @@
 
 namespace heddle::rma {
 
-/// Fences that both sides pay for: membarrier may be refused to some processes of a window and not to others.
+/// Fences that both sides pay for: the system may refuse membarrier to some processes of a window
+/// and not to others.
 struct OwnFence {
     static bool available() noexcept { return true; }
     static void light() noexcept { std::atomic_thread_fence(seq_cst); }
@@ -30,30 +32,33 @@ using SharedWorld = sync::NativeWorld<OwnFence, platform::Scope::node>;
 using SharedMutex = sync::BasicMutex<SharedWorld>;
 using WholeLock = BasicWholeLock<SharedWorld, SharedMutex>;
 
-/// Of all targets.
+/// The state of all targets.
 struct alignas(cache_line) Front {
     WholeLock lock;
 };
 
-/// Of one target.
+/// The state of one target.
 struct Gate {
     alignas(cache_line) WindowLock lock;
-    std::atomic<std::int32_t> writer;  ///< rank + 1 of who has the exclusive lock, for a report
-    std::atomic<std::uint32_t>
-        regions;  ///< of a dynamic window: those from here on have never been used
-    /// Around accumulates that the processor has no instruction for.
+    /// Rank + 1 of the process with the exclusive lock, for a report.
+    std::atomic<std::int32_t> writer;
+    /// The regions of a dynamic window from this number on have never been used.
+    std::atomic<std::uint32_t> regions;
+    /// The lock of accumulates that the processor has no instruction for.
     alignas(cache_line) SharedMutex accumulate;
 };
 
-/// Memory that is attached to a dynamic window. Written by its process only, which empties it by `bytes`.
+/// Memory that is attached to a dynamic window. Only its own process writes it, and empties it by
+/// `bytes`.
 struct Region {
     std::atomic<std::uint64_t> address;
     std::atomic<std::uint64_t> bytes;  ///< 0: none
 };
-/// Of a process and window. They cost addresses: pages of the segment come when they are used.
+/// The most regions of a process in a window. They cost addresses: pages of the segment come into
+/// being when they are used.
 inline constexpr std::size_t most_regions = std::size_t{1} << 18;
 
-/// Where it stands in the segment of a window.
+/// The offsets of this state in the segment of a window.
 struct ControlLayout {
     std::size_t gates, parties, places, regions, end;
 

@@ -30,7 +30,7 @@ bool overlaps(const Region& region, std::uint64_t address, std::uint64_t bytes) 
     return length != 0 && address < begin + length && begin < address + bytes;
 }
 
-/// One that holds nothing; nullptr if there is none.
+/// Returns a region that holds nothing, or nullptr if there is none.
 Region* free_region(const Window& window, std::span<Region> used) noexcept {
     const auto free = std::find_if(used.begin(), used.end(), [](const Region& region) {
         return region.bytes.load(relaxed) == 0;
@@ -42,7 +42,7 @@ Region* free_region(const Window& window, std::span<Region> used) noexcept {
     return used.data() + used.size();
 }
 
-/// The region that holds this address; none has no bytes.
+/// Returns the region that holds this address. It has no bytes if there is none.
 FoundRegion region_at(const Window& window, std::int32_t rank, std::uint64_t address) noexcept {
     for (const Region& region : regions_of(window, rank)) {
         const std::uint64_t length = region.bytes.load(acquire);  // A1: pairs with R1
@@ -98,7 +98,7 @@ int detach(Thread& thread, Window& window, const void* base) {
     return objects::fail(thread, window, MPI_ERR_RMA_ATTACH, at(base) + " is not attached");
 }
 
-/// Regions that lie side by side are one.
+/// Returns the region that contains the memory. Regions that lie side by side count as one.
 FoundRegion attached_region(const Window& window, std::int32_t rank, std::uint64_t address,
                             std::uint64_t bytes) noexcept {
     FoundRegion found = region_at(window, rank, address);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Memory that is attached to a dynamic window (MPI 5.0, 12.2.4): a list that every process reads and only its
-/// own writes. Displacements are addresses of the target.
+/// Memory that is attached to a dynamic window (MPI 5.0, 12.2.4). It is a list that every process
+/// reads and only its own process writes. Displacements are addresses of the target.
 
 #include <cstdint>
 
@@ -14,7 +14,8 @@ namespace heddle::rma {
 int attach(core::Thread& thread, objects::Window& window, const void* base, std::int64_t bytes);
 int detach(core::Thread& thread, objects::Window& window, const void* base);
 
-/// The region of a target of this node that all of it is in; of 0 bytes: there is none.
+/// Returns the region of a target of this node that contains all of the memory. The region has 0
+/// bytes if there is none.
 FoundRegion attached_region(const objects::Window& window, std::int32_t rank, std::uint64_t address,
                             std::uint64_t bytes) noexcept;
 inline bool is_attached(const objects::Window& window, std::int32_t rank, std::uint64_t address,

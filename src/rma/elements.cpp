@@ -10,7 +10,7 @@ namespace {
 
 using objects::Definition;
 
-/// Pairs are elements as much as what has one value.
+/// Returns whether the type is an element. Pairs are elements, as types of one value are.
 bool is_element(const Definition& definition) noexcept {
     return definition.predefined || definition.basic != nullptr;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The elements of an accumulate: of one predefined datatype, which its datatypes are made of (MPI 5.0, 12.3.4).
+/// The elements of an accumulate. They are of one predefined datatype, which the datatypes of the
+/// accumulate are made of (MPI 5.0, 12.3.4).
 
 #include <cstdint>
 #include <span>
@@ -22,14 +23,17 @@ struct Run {
     std::int64_t count;
 };
 
-/// What an operation does with elements of a predefined datatype; without a kernel where it is not defined.
+/// Returns the effect of an operation on elements of a predefined datatype. It has no kernel if the
+/// operation is not defined for this datatype.
 ElementOperation operation_on(objects::Builtin operation,
                               const objects::Datatype& element) noexcept;
 
-/// The predefined datatype that `type` is made of; nullptr if there are several, or none.
+/// Returns the predefined datatype that `type` is made of. Returns nullptr if there are several, or
+/// none.
 const objects::Datatype* element_of(objects::Process& process, const objects::Datatype& type);
 
-/// Where the elements of `count` elements of a datatype lie. Without a word from the heap for a predefined one.
+/// The places of the basic elements of `count` elements of a datatype. A predefined datatype needs
+/// no memory of the heap.
 class Runs {
 public:
     Runs(const objects::Datatype& type, objects::Place place, std::int64_t count);
@@ -44,7 +48,7 @@ private:
     std::int64_t count_ = 0;
 };
 
-/// Goes through runs, some elements at a time.
+/// A position in runs, which advances by some elements at a time.
 class Cursor {
 public:
     Cursor(const Runs& runs, std::int64_t step) noexcept : runs_(runs.all()), step_(step) {}

@@ -22,7 +22,7 @@ using core::Thread;
 using objects::Exposure;
 using objects::Window;
 
-/// Ranks in the window; one of them MPI_UNDEFINED if it is in the group only.
+/// Returns the ranks in the window. A member of the group only has MPI_UNDEFINED.
 objects::Members ranks_in(const Window& window, const objects::Group& group) {
     return objects::ranks_of(group.processes, window.communicator->group->processes);
 }
@@ -37,7 +37,7 @@ int ranks_of_epoch(Thread& thread, Window& window, const objects::Group& group,
                              " is not in the window's group");
 }
 
-/// A receive of an empty message from each of these, on its way.
+/// Starts to receive an empty message from each rank of the epoch.
 void listen(Thread& thread, Window& window, Exposure& epoch, std::int32_t tag) {
     objects::Communicator& communicator = *window.communicator;
     for (const std::int32_t rank : epoch.ranks)
@@ -54,7 +54,8 @@ int hear(Thread& thread, Window& window, Exposure& epoch, AwaitedKind awaited) {
     return first;
 }
 
-/// Waits for none of them: MPI_Win_post is local, however full the way to them is.
+/// Sends a message to each rank of the epoch. Waits for none of them: MPI_Win_post is local,
+/// however full their lanes are.
 int tell_all(Thread& thread, Window& window, const Exposure& epoch, std::int32_t tag) {
     for (const std::int32_t rank : epoch.ranks)
         if (!tell(thread, *window.communicator, rank, tag))
@@ -71,7 +72,8 @@ void set_started(Window& window, bool open) noexcept {
     window.started.open = open;
 }
 
-/// Fences are frequent, other than what meet() is for: in scratch memory, if there is some.
+/// Waits for all processes. Fences are frequent, other than the uses of meet(), so the barrier uses
+/// scratch memory if there is some.
 int barrier(Thread& thread, objects::Communicator& communicator) {
     const std::int32_t tag = coll::tag_of(coll::Collective::barrier, *thread.engine, communicator);
     coll::Schedule schedule(thread, communicator, tag);
@@ -90,7 +92,8 @@ int wait_for_turn(Thread& thread, Window& window) {
 
 int fence_alone(Thread& thread, Window& window, int assertion) {
     if (const int error = refuse_open(thread, window)) return error;
-    // A message may be read before stores that precede it are done, as far as copies by the kernel go.
+    // A message may be read before the stores that precede it are done, if the kernel makes the
+    // copies.
     const int refused = complete_operations(thread, window);
     if (const int error = barrier(thread, *window.communicator)) return error;
     const bool succeeds = (assertion & MPI_MODE_NOSUCCEED) == 0;
@@ -123,7 +126,8 @@ int refuse_open(Thread& thread, Window& window) {
     return MPI_SUCCESS;
 }
 
-/// Threads that fence at once do so one after the other, in each process. Accesses of other threads stay allowed meanwhile.
+/// Ends an epoch and begins another. Threads of a process that fence at once do so one after the
+/// other. Other threads may access the window meanwhile.
 int fence(Thread& thread, Window& window, int assertion) {
     if (window.fencing.fetch_add(1, acquire) != 0) [[unlikely]]  // A1: pairs with R1
         if (const int error = wait_for_turn(thread, window)) return error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Locks of targets of other nodes: their processes take tickets for this one, and answer at once. Who has to wait hears
-/// from whoever lets it in, and asks again.
+/// Locks of targets of other nodes. Their processes take tickets for this one, and answer at once.
+/// If this process has to wait, the process that lets it in notifies it, and it asks again.
 
 #include <new>
 #include <sched.h>
@@ -17,7 +17,8 @@ using core::Request;
 using core::Thread;
 using p2p::AccessFields;
 
-/// For one that has something that others want: without memory it makes progress until there is some.
+/// Asks on behalf of a thread that holds something that others want. Without memory it makes
+/// progress until there is some.
 Request& FarTargets::insist(Thread& thread, std::int32_t rank, const AccessFields& fields,
                             void* answer, std::uint64_t bytes) {
     for (;;) try {
@@ -49,7 +50,7 @@ int FarTargets::wait_for(Thread& thread, const Lock& lock) {
     return hear_of_admission(thread, window_, admitted_message + lock.rank, {lock.rank, &writer});
 }
 
-/// However often it takes to be asked.
+/// Asks for the lock as often as it takes.
 int FarTargets::lock(Thread& thread, std::int32_t rank, bool exclusive, bool holds) {
     Lock lock{rank, exclusive, holds, {}};
     ask_for(thread, lock, LockStage::begins);

@@ -23,7 +23,7 @@ using core::Thread;
 using objects::Place;
 using p2p::AccessFields;
 
-/// A message, as it is found.
+/// A message, as the thread finds it.
 struct FarService::Question {
     p2p::ProgressCall& call;
     std::int32_t process;
@@ -35,7 +35,7 @@ struct FarService::Question {
     p2p::Engine& engine() const noexcept { return *call.thread.engine; }
 };
 
-/// Old values, until they have left.
+/// Old values, kept until they have left.
 class FarService::Result final : public p2p::Listener {
 public:
     explicit Result(std::unique_ptr<std::byte[]> data) noexcept : data_(std::move(data)) {}
@@ -49,7 +49,7 @@ private:
     const std::unique_ptr<std::byte[]> data_;
 };
 
-/// A question about the lock, for a thread that holds none of the library's.
+/// A question about the lock, which waits for a thread that holds no lock of the library.
 class FarService::LockQuestion final : public core::Work {
 public:
     LockQuestion(std::shared_ptr<FarService> service, const Question& question) noexcept
@@ -118,7 +118,7 @@ void FarService::asked(p2p::ProgressCall& call, std::int32_t process,
     }
 }
 
-/// nullptr: it is not all in the window.
+/// Returns the place of the bytes. Returns nullptr unless all of them are in the window.
 std::byte* FarService::find(std::uint64_t address, std::uint64_t bytes) const noexcept {
     if (window_.flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return is_attached(window_, rank_, address, bytes) ? reinterpret_cast<std::byte*>(address)
@@ -128,7 +128,8 @@ std::byte* FarService::find(std::uint64_t address, std::uint64_t bytes) const no
     return static_cast<std::byte*>(window_.base) + address;
 }
 
-/// With the data that it does not get, or to be told at the next flush.
+/// Refuses a question. If the process waits for data, the answer says that they do not come.
+/// Otherwise the next flush says it.
 void FarService::refuse(const Question& question, std::uint64_t bytes) {
     if (question.fields.receiver != 0)
         question.engine().far().refuse(question.call, question.process,
@@ -145,7 +146,8 @@ void FarService::put(const Question& question) {
     copy_dense(place, question.data, question.bytes);
 }
 
-/// They leave out of the window: who asks for them changes nothing there before they have come.
+/// Sends data out of the window without a copy. The asking process changes nothing there before
+/// they have arrived.
 void FarService::get(const Question& question) const {
     const AccessFields& fields = question.fields;
     const std::byte* place = find(fields.address + fields.offset, fields.length);
@@ -157,7 +159,8 @@ void FarService::get(const Question& question) const {
                                    place - fields.offset, nullptr);
 }
 
-/// Something has been changed, so that it cannot come again.
+/// Sends an answer. The question has changed memory, so that it cannot be asked again: without
+/// memory for the answer, the job ends.
 void FarService::answer(const Question& question, std::unique_ptr<std::byte[]> data,
                         std::uint64_t bytes) noexcept try {
     p2p::Engine& engine = question.engine();
@@ -170,7 +173,7 @@ void FarService::answer(const Question& question, std::unique_ptr<std::byte[]> d
     if (left == nullptr) throw std::bad_alloc();
     engine.far().answer(question.call, question.process, {question.fields.receiver, 0}, bytes,
                         result->data(), left);
-    (void)result.release();  // its own, and perhaps gone
+    (void)result.release();  // it owns itself, and may be gone
 } catch (const std::bad_alloc&) {
     objects::end_job(*question.call.thread.process, 1, "no memory to serve a window");
 }
@@ -184,7 +187,7 @@ void FarService::accumulate(const Question& question) {
     const std::uint64_t bytes = bytes_of(operation, fields.length);
     std::byte* place = find(fields.address, bytes);
     if (place == nullptr) return refuse(question, bytes);
-    // Kernels want elements where their alignment is.
+    // Kernels need the elements at their alignment.
     auto given = std::make_unique_for_overwrite<std::byte[]>(question.bytes);
     std::memcpy(given.get(), question.data, question.bytes);
     const bool wanted = fields.receiver != 0;
@@ -217,7 +220,7 @@ void FarService::compare_and_swap(const Question& question) {
     answer(question, std::move(result), bytes);
 }
 
-/// The rule of near processes.
+/// Applies the rule of near processes.
 bool FarService::is_atomic(const ElementOperation& operation, Place place) const noexcept {
     return window_.targets[rank_].mapped_by_all && operation.is_atomic_at(place);
 }
@@ -240,7 +243,8 @@ void FarService::find_region(const Question& question) const {
 
 // --- locks ---
 
-/// In steps, of which one that has to wait is the last; it is asked again from there.
+/// Takes the lock in steps. A step that has to wait is the last one: the process asks again from
+/// there.
 LockAnswer FarService::lock(Thread& thread, std::int32_t rank, bool exclusive,
                             const AccessFields& asked) {
     const auto stage = static_cast<LockStage>(asked.length);
@@ -267,7 +271,7 @@ LockAnswer FarService::lock(Thread& thread, std::int32_t rank, bool exclusive,
     return {LockAnswer::granted, ticket, 0};
 }
 
-/// Past the readers of all targets.
+/// Passes the readers of all targets. Returns false if the process has to wait for them.
 bool FarService::is_let_in(std::int32_t rank, LockStage stage, bool holds) noexcept {
     WholeLock& all = window_.front->lock;
     if (stage == LockStage::at_whole)
@@ -297,7 +301,8 @@ void FarService::tell_all_let_in(Thread& thread) {
     });
 }
 
-/// Tells the waiter that `entry` names that it is admitted. It waits for nothing itself: this may be the library's thread.
+/// Notifies the waiter that `entry` names: it is admitted. Does not wait: this thread may be the
+/// library's.
 void FarService::pass_on(Thread& thread, std::uint32_t entry) {
     if (entry == WindowLock::nobody) return;
     if (!tell(thread, *window_.communicator, WindowLock::rank_in(entry), admitted_message + rank_))

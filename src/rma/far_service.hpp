@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The memory of this process in a window, served to processes of other nodes (rma/far_targets.hpp): by whichever thread
-/// finds their messages on the network, which is the library's own while the program's compute.
+/// The memory of this process in a window, served to processes of other nodes
+/// (rma/far_targets.hpp). Any thread that finds their messages on the network serves them. This is
+/// the library's own thread while the program's threads compute.
 ///
-/// Data           are moved where the message is found, with the lane locked; so what one process asks is done in order.
-///                Accumulates are as atomic to those of near processes as those are to each other: by the processor's
+/// Data           are moved by the thread that finds the message, with the lane locked. So the
+///                questions of one process are served in order. Accumulates are as atomic to those
+///                of near processes as those are to each other. They use the processor's
 ///                instructions or the target's mutex, by the same rule (rma/accumulate.hpp).
-/// Locks          are taken and left once that thread holds no lock, as this may take a message to somebody on this node.
-///                A process has one such question under way for a target, so that their order does not matter. Nobody waits:
-///                who is not admitted is told that, left at the gate or at the lock of all targets, and hears from
-///                whoever lets it in.
-/// Trust          places are looked at again: memory may have been detached.
+/// Locks          are acquired and released once that thread holds no lock: this may take a message
+///                to a process on this node. A process has one such question pending for a target,
+///                so that their order does not matter. No thread waits. A process that is not
+///                admitted is told that. It is left at the gate or at the lock of all targets. The
+///                process that lets it in notifies it.
+/// Trust          places are checked again: memory may have been detached.
 /// Life           shared with questions that are put off.
 
 #include <cstdint>
@@ -29,7 +32,7 @@ namespace heddle::rma {
 
 class FarService final : public p2p::FarListener, public std::enable_shared_from_this<FarService> {
 public:
-    /// Of a window that is asked for as long as it lives.
+    /// Serves a window that answers questions as long as it lives.
     explicit FarService(objects::Window& window);
 
     void asked(p2p::ProgressCall& call, std::int32_t process,
@@ -62,8 +65,9 @@ private:
     void pass_on(core::Thread& thread, std::uint32_t entry);
 
     objects::Window& window_;
-    const std::int32_t rank_;             ///< of this process
-    std::vector<std::uint32_t> refused_;  ///< puts and their like, by rank; under the lane's lock
+    const std::int32_t rank_;  ///< of this process
+    /// Refused operations that bring nothing back, such as puts, by rank; under the lane's lock.
+    std::vector<std::uint32_t> refused_;
 };
 
 }  // namespace heddle::rma

@@ -23,10 +23,11 @@ using objects::Place;
 using p2p::AccessFields;
 using p2p::Outbound;
 
-/// Up to here data are copied, so that nobody waits until they have left; as long as not too many have not.
+/// The most bytes of a message that are copied, so that no thread waits until they have left.
+/// Messages are copied while fewer than most_copied bytes of copies are pending.
 constexpr std::uint64_t most_copied_at_once = 8192;
 constexpr std::uint64_t most_copied = std::uint64_t{1} << 20;
-/// Of one question for data.
+/// The most bytes of one question for data.
 constexpr std::uint64_t most_wanted = std::uint64_t{1} << 30;
 
 std::uint64_t address_of(const Request& request) noexcept {
@@ -39,17 +40,17 @@ Datatype* layout_of(const Local& local) noexcept {
 
 }  // namespace
 
-/// What has been done to a target.
+/// The state of the operations on a target.
 struct FarTargets::Account {
-    std::atomic<std::uint64_t> issued{0};  ///< operations that are on their way, or further
+    std::atomic<std::uint64_t> issued{0};  ///< operations that have been sent
     std::atomic<std::uint64_t> fetching{
-        0};  ///< `issued` with the last one that brings something back
-    std::atomic<std::uint64_t> flushed{0};  ///< so many of them are over
-    std::atomic<bool> refused{false};       ///< one that was to bring something back
+        0};  ///< the value of `issued` at the last operation that fetches data
+    std::atomic<std::uint64_t> flushed{0};  ///< so many of them are complete
+    std::atomic<bool> refused{false};       ///< an operation that fetches data was refused
     std::vector<FoundRegion> regions;       ///< of a dynamic window; guarded by regions_lock_
 };
 
-/// Data on their way, whose owner may change them.
+/// A copy of data that are being sent. The owner of the original may change it.
 class FarTargets::Copy final : public p2p::Listener {
 public:
     Copy(std::shared_ptr<FarTargets> owner, const Outbound& message)
@@ -95,7 +96,7 @@ Outbound FarTargets::message_to(std::int32_t rank) const noexcept {
             0};
 }
 
-/// Once the operation is on its way: a flush that finds it not yet counted is older.
+/// Counts an operation after it has been sent. A flush that does not find it counted is older.
 void FarTargets::count(std::int32_t rank, bool fetches) noexcept {
     Account& account = this->account(rank);
     const std::uint64_t issued = account.issued.fetch_add(1, acq_rel) + 1;
@@ -106,7 +107,7 @@ void FarTargets::count(std::int32_t rank, bool fetches) noexcept {
 
 // --- requests and messages ---
 
-/// For an answer of so many bytes.
+/// Takes a request for an answer of `bytes` bytes.
 Request& FarTargets::new_request(Thread& thread, p2p::Listener* listener, void* buffer,
                                  std::uint64_t bytes) {
     Request* request = thread.engine->requests().take(
@@ -129,7 +130,7 @@ void FarTargets::completed(p2p::ProgressCall& call, Request& request) noexcept {
     call.thread.engine->requests().free(call.thread, request);
 }
 
-/// Data that come by themselves, and that only flushes wait for.
+/// Takes a request for data that arrive by themselves. Only flushes wait for them.
 Request& FarTargets::expect(Thread& thread, std::int32_t rank, void* buffer, std::uint64_t bytes,
                             Datatype* layout) {
     Request& request = new_request(thread, this, buffer, bytes);
@@ -144,7 +145,7 @@ void FarTargets::post(Thread& thread, const Outbound& message, const AccessField
     p2p::finish_after(call, [&] { thread.engine->far().ask(call, message, fields, completes); });
 }
 
-/// Data that begin at message.offset, as fields.offset says.
+/// Sends data that begin at message.offset, as fields.offset says.
 void FarTargets::send(Thread& thread, std::int32_t rank, const Outbound& message,
                       AccessFields fields) {
     if (message.bytes == 0) return post(thread, message, fields, nullptr);
@@ -175,7 +176,7 @@ void FarTargets::send_copy(Thread& thread, const Outbound& message, AccessFields
         thread.engine->requests().free(thread, left);
         throw;
     }
-    (void)copy.release();  // its own, and perhaps gone
+    (void)copy.release();  // it owns itself, and may be gone
 }
 
 Request& FarTargets::ask(Thread& thread, std::int32_t rank, AccessFields fields, void* answer,
@@ -273,7 +274,7 @@ void FarTargets::compare_and_swap(Thread& thread, std::int32_t rank, Place place
 
 // --- completing ---
 
-/// False: nothing has been done since the last one.
+/// Starts a flush. Returns false if nothing has been done since the last one.
 bool FarTargets::start_flush(Thread& thread, std::int32_t rank, Flush& flush) {
     Account& account = this->account(rank);
     flush = {rank, account.issued.load(acquire), nullptr};
@@ -306,7 +307,7 @@ int FarTargets::flush_local(Thread& thread, std::int32_t rank) {
     return waits ? flush(thread, rank) : MPI_SUCCESS;
 }
 
-/// All are asked before the first one is waited for.
+/// Flushes the wanted targets. Asks all of them before it waits for the first one.
 template <class Wanted>
 int FarTargets::flush_if(Thread& thread, Wanted&& wanted) {
     std::vector<Flush> flushes;
@@ -349,7 +350,7 @@ bool FarTargets::is_attached(Thread& thread, std::int32_t rank, std::uint64_t ad
     (void)hear(thread, request, rank, AwaitedKind::window_attached);
     if (found.bytes == 0) return false;
     const std::lock_guard guard(regions_lock_);
-    // What it overlaps was detached.
+    // Known regions that the found one overlaps were detached.
     std::erase_if(known, [&](const FoundRegion& old) {
         return old.address < found.address + found.bytes && found.address < old.address + old.bytes;
     });

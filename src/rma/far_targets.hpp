@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Targets of other nodes, as this process accesses them: by messages that their processes serve
-/// (rma/far_service.hpp), whatever these do meanwhile.
+/// Targets of other nodes, as this process accesses them. It sends messages that their processes
+/// serve (rma/far_service.hpp), whatever these processes do meanwhile.
 ///
-/// Operations     put(), get() and accumulate() send, and wait for nothing but room on the way. The caller's data may be
-///                changed when they return; what is asked for comes before the next flush of the target is over.
-/// Flush          a question behind everything before it. None is sent where nothing has been done since the last one.
-///                So a flush waits for no operation that another thread begins after it.
-/// Dynamic        what is attached there is asked, and remembered. Memory that was detached since is refused by the target,
-///                which the next flush raises.
-/// Locks          those of near targets (window_lock.hpp, whole_lock.hpp), taken for this process by the target's, or by the
-///                first one of a node.
-/// Errors         operations have been checked against the window (rma/access.hpp). All may throw std::bad_alloc.
+/// Operations     put(), get() and accumulate() send, and wait for nothing but room in the lane.
+///                The caller may change its data when they return. Data that it asks for arrive
+///                before the next flush of the target is complete.
+/// Flush          a question behind everything before it. None is sent if no operation has begun
+///                since the last one. So a flush waits for no operation that another thread begins
+///                after it.
+/// Dynamic        this process asks the target for attached memory, and remembers it. The target
+///                refuses access to memory that was detached since then, and the next flush raises
+///                the error.
+/// Locks          those of near targets (window_lock.hpp, whole_lock.hpp). The target's process
+///                takes them for this process, or the first process of a node does.
+/// Errors         operations have been checked against the window (rma/access.hpp). All may throw
+///                std::bad_alloc.
 /// Thread safety  everything from any thread.
 
 #include <atomic>
@@ -35,13 +39,13 @@ namespace heddle::rma {
 
 class FarTargets final : public p2p::Listener, public std::enable_shared_from_this<FarTargets> {
 public:
-    /// Of a window that lives longer than anything is done with it.
+    /// Accesses a window that lives longer than any operation on it.
     explicit FarTargets(objects::Window& window);
     ~FarTargets();
     FarTargets(const FarTargets&) = delete;
     FarTargets& operator=(const FarTargets&) = delete;
 
-    /// Elements of a target, of which so many bytes are to be moved.
+    /// Elements of a target, of which `bytes` are to be moved.
     struct There {
         core::Thread& thread;
         std::int32_t rank;
@@ -57,26 +61,25 @@ public:
                           const std::byte* origin, const std::byte* compare, std::byte* result,
                           std::uint64_t bytes);
 
-    // They raise what the target has refused.
+    // The flushes raise the errors of operations that the target has refused.
 
     int flush(core::Thread& thread, std::int32_t rank);
     int flush_all(core::Thread& thread);
-    /// Until what was asked for is there.
+    /// Waits until the data that this process asked for have arrived.
     int flush_local(core::Thread& thread, std::int32_t rank);
     int flush_all_local(core::Thread& thread);
 
     bool is_attached(core::Thread& thread, std::int32_t rank, std::uint64_t address,
                      std::uint64_t bytes);
 
-    // far_locks.cpp
-    /// `holds`: this process has another lock of the window.
+    // Locks (far_locks.cpp). `holds`: this process has another lock of the window.
     int lock(core::Thread& thread, std::int32_t rank, bool exclusive, bool holds);
     void unlock(core::Thread& thread, std::int32_t rank, bool exclusive);
-    /// At the lock of all targets of the node whose first rank that is.
+    /// Takes a step at the lock of all targets of the node whose first rank is `first`.
     WholeState take_step(core::Thread& thread, std::int32_t first, WholeStep step);
     void leave_all_nodes(core::Thread& thread);
 
-    /// Data have come, or been refused.
+    /// Handles data that have come or been refused.
     void completed(p2p::ProgressCall& call, core::Request& request) noexcept override;
 
 private:
@@ -106,7 +109,7 @@ private:
     void send(core::Thread& thread, std::int32_t rank, const p2p::Outbound& message,
               p2p::AccessFields fields);
     void send_copy(core::Thread& thread, const p2p::Outbound& message, p2p::AccessFields fields);
-    /// A question whose answer is waited for by hear(), which frees the request and answers its error.
+    /// Sends a question. hear() waits for its answer, frees the request and returns its error.
     core::Request& ask(core::Thread& thread, std::int32_t rank, p2p::AccessFields fields,
                        void* answer, std::uint64_t bytes);
     core::Request& insist(core::Thread& thread, std::int32_t rank, const p2p::AccessFields& fields,
@@ -123,13 +126,13 @@ private:
     int wait_for(core::Thread& thread, const Lock& lock);
 
     objects::Window& window_;
-    std::vector<std::int32_t> ranks_;       ///< that are far
+    std::vector<std::int32_t> ranks_;       ///< the far ones
     std::unique_ptr<Account[]> accounts_;   ///< by rank
     std::atomic<std::uint64_t> copied_{0};  ///< bytes of data that were copied and have not left
     std::mutex regions_lock_;
 };
 
-/// All far targets, if there are any.
+/// Flushes all far targets, if there are any.
 inline int flush_far(core::Thread& thread, objects::Window& window) {
     return window.far == nullptr ? MPI_SUCCESS : window.far->flush_all(thread);
 }

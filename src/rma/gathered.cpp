@@ -37,7 +37,7 @@ std::optional<Place> Gathered::Pieces::copy(const p2p::PeerMemory& memory, std::
                                            : memory.read(process, local, remote);
     };
     if (there.empty() || move(here, there)) return std::nullopt;
-    // One by one: which is it?
+    // Copies the pieces one by one to find the one that the kernel refuses.
     for (std::size_t i = 0, next = 0; i < there.size(); ++i) {
         for (std::size_t left = there[i].iov_len; left > 0; ++next) {
             const iovec piece{static_cast<std::byte*>(there[i].iov_base) + there[i].iov_len - left,
@@ -86,7 +86,8 @@ int Gathered::flush(core::Thread& thread, std::int32_t rank, Batch& batch) {
         got = copy(thread, rank, batch.gets, Direction::get);
     }
     if (!put && !got) return MPI_SUCCESS;
-    return raise(thread, rank, put ? *put : *got);  // with no lock held: handlers are the program's
+    // Raised while no lock is held: handlers are the program's.
+    return raise(thread, rank, put ? *put : *got);
 }
 
 int Gathered::flush(core::Thread& thread, std::int32_t rank) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Puts and gets of few bytes in memory that the kernel copies (rma/remote_memory.hpp): gathered for each target, and done
-/// by one system call, since that costs more than the copies.
+/// Puts and gets of few bytes in memory that the kernel copies (rma/remote_memory.hpp). They are
+/// gathered for each target and done by one system call, since the call costs more than the copies.
 ///
-/// Begun          what add() has taken is done by the flush that completes it, or when there is no room for more.
-/// Side by side   what continues the piece before, at the target, is one piece with it for the kernel.
-/// Errors         where the kernel refuses, whoever flushes raises it, for the first operation of those that were refused.
-///                add() throws std::bad_alloc.
-/// Thread safety  any thread. A flush is over when everything is that any thread has added before.
+/// Begun          the flush that completes an operation does it, or add() does when there is no
+///                room for more.
+/// Side by side   a piece that continues the piece before it at the target is one piece with it for
+///                the kernel.
+/// Errors         if the kernel refuses, the thread that flushes raises the error, for the first
+///                operation that was refused. add() throws std::bad_alloc.
+/// Thread safety  any thread. A flush is complete when everything is complete that any thread has
+///                added before.
 
 #include <array>
 #include <cstddef>
@@ -27,27 +30,28 @@ namespace heddle::rma {
 class Gathered {
 public:
     enum class Direction : std::uint8_t { put, get };
-    /// Of one operation; more than that is not worth it.
+    /// The most bytes of one operation; gathering does not pay for more.
     static constexpr std::uint64_t most_bytes = 1024;
 
     explicit Gathered(objects::Window& window) noexcept : window_(window) {}
 
-    /// To or from `place` in the process of that rank, which is reached by the kernel.
+    /// Adds a copy to or from `place` in the process of rank `rank`, which the kernel reaches.
     int add(core::Thread& thread, std::int32_t rank, Direction direction, std::byte* here,
             objects::Place place, std::uint64_t bytes);
 
-    // They raise what the kernel has refused.
+    // The flushes raise the errors of operations that the kernel has refused.
 
     int flush(core::Thread& thread, std::int32_t rank);
     int flush_all(core::Thread& thread);
 
 private:
-    /// Of one direction, for the kernel.
+    /// Pieces of one direction, for the kernel.
     class Pieces {
     public:
         bool is_full() const noexcept { return here_used_ == most; }
         void add(std::byte* here, objects::Place there, std::uint64_t bytes) noexcept;
-        /// Nothing, or where the first one was that the kernel refused.
+        /// Copies all pieces. Returns the place of the first one that the kernel refused, if there
+        /// is one.
         std::optional<objects::Place> copy(const p2p::PeerMemory& memory, std::int32_t process,
                                            Direction direction) noexcept;
 
@@ -61,18 +65,19 @@ private:
         Pieces puts, gets;
     };
 
-    /// By the holder of the batch's lock. Answers the displacement that was refused.
+    /// Copies the pieces. The caller holds the batch's lock. Returns the displacement that was
+    /// refused.
     std::optional<std::int64_t> copy(core::Thread& thread, std::int32_t rank, Pieces& pieces,
                                      Direction direction) const noexcept;
     int raise(core::Thread& thread, std::int32_t rank, std::int64_t displacement);
     int flush(core::Thread& thread, std::int32_t rank, Batch& batch);
 
     objects::Window& window_;
-    std::mutex lock_;                                  ///< guards which batches there are
+    std::mutex lock_;                                  ///< guards the set of batches
     std::unordered_map<std::int32_t, Batch> batches_;  ///< of targets that were accessed
 };
 
-/// All that this process has begun, by the kernel.
+/// Completes all operations by the kernel that this process has begun.
 inline int flush_gathered(core::Thread& thread, objects::Window& window) {
     return window.gathered == nullptr ? MPI_SUCCESS : window.gathered->flush_all(thread);
 }

@@ -11,10 +11,11 @@ void InInstance::hold(core::Thread& thread, objects::Window& window,
     const std::size_t number = thread.engine->recipes().choose_instance(thread, context);
     held_.emplace(thread, number, context);
     held_->counters().window_holds.add();
-    // While it is held: who passes the instance afterwards has seen that it is used.
+    // Set while the instance is held: a thread that passes the instance afterwards has seen that it
+    // is used.
     const std::uint64_t bit = std::uint64_t{1} << number;
     window.instances.fetch_or(bit, relaxed);
-    // Operations of several threads at once; whoever unlocks comes after them.
+    // Several threads may do this at once. The thread that unlocks comes after them.
     for (std::uint8_t* unlocking : {&target.unlocking, &window.unlocking_all})
         std::atomic_ref<std::uint8_t>(*unlocking).fetch_or(objects::instances_held, relaxed);
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Windows in recipes of the laboratory (p2p/laboratory.hpp): an operation holds an instance while it moves data, and a
-/// flush goes over all instances that have been held.
+/// Windows in recipes of the laboratory (p2p/laboratory.hpp). An operation holds an instance while
+/// it moves data, and a flush visits all instances that have been held.
 ///
-/// Which instance the thread's own, the next one in turn (P1, algorithm 1), or where threads do not choose, one for all
-///                operations on the window: the recipe decides, as it does for messages.
-/// Flush          waits for an instance as long as the operation takes that holds it, and so for none that another
-///                thread begins after it has passed (P2, section 5.2).
-/// By message     a target that is asked is asked by messages, which take their instances themselves: who waits for an
-///                answer holds none.
-/// Otherwise      nothing happens: the default recipe has no such instances, and its short ways do not come by here.
+/// Instance       the thread's own, or the next one in turn (P1, algorithm 1). If threads do not
+///                choose, it is one for all operations on the window. The recipe decides, as it
+///                does for messages.
+/// Flush          waits for an instance as long as the operation takes that holds it. So it waits
+///                for none that another thread begins after the flush has passed (P2, section 5.2).
+/// By message     a process asks such a target by messages, which take their instances themselves.
+///                A thread that waits for an answer holds no instance.
+/// Otherwise      nothing happens: the default recipe has no such instances, and its short paths do
+///                not come here.
 
 #include <bit>
 #include <cstdint>
@@ -21,8 +23,8 @@
 
 namespace heddle::rma {
 
-/// The instance of one operation, for as long as the object lives. No error is raised meanwhile: handlers are the
-/// program's.
+/// The instance of one operation, for as long as the object lives. No error is raised meanwhile, as
+/// handlers are the program's.
 class [[nodiscard]] InInstance {
 public:
     InInstance(core::Thread& thread, objects::Window& window, const Spot& spot) noexcept {
@@ -37,11 +39,11 @@ private:
     std::optional<p2p::HeldInstance> held_;
 };
 
-/// All instances that operations on the window have held, one after the other.
+/// Passes all instances that operations on the window have held, one after the other.
 [[gnu::cold]] void pass_instances(core::Thread& thread, objects::Window& window) noexcept;
 
-/// By what ends an epoch or flushes. After a put a later get, of other memory perhaps, must not be earlier: stores wait
-/// in the processor.
+/// Orders an operation before the ones that follow the end of an epoch or a flush. After a put, a
+/// later get, perhaps of other memory, must not be earlier: stores wait in the processor.
 inline void settle(core::Thread& thread, objects::Window& window) noexcept {
     std::atomic_thread_fence(seq_cst);
     if (window.instances.load(relaxed) != 0) [[unlikely]]

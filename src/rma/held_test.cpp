@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Windows in recipes of the laboratory, of several processes in one address space: which instances operations hold, and
-/// that nobody waits for another who waits for an answer.
+/// Windows in recipes of the laboratory, of several processes in one address space. The tests check
+/// which instances operations hold, and that no thread waits for another that waits for an answer.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ struct Recipe {
     int instances;  ///< that operations of all threads hold
 };
 
-/// Else it is printed byte by byte.
+/// Prints the name. Without this function, a recipe is printed byte by byte.
 void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.name; }
 
 const Recipe recipes[] = {
@@ -58,7 +58,8 @@ const Recipe recipes[] = {
      4},
 };
 
-/// The processes that run_job() makes read their settings from the environment.
+/// A job in one recipe: the processes that run_job() makes read their settings from the
+/// environment.
 class InRecipes : public ::testing::TestWithParam<Recipe> {
 protected:
     InRecipes() {
@@ -75,12 +76,12 @@ heddle::objects::Process& process() { return *heddle::objects::attached_thread()
 
 std::uint64_t counted(CounterIndex which) { return heddle::p2p::read_counters(process())[which]; }
 
-/// Of this process, by instance.
+/// Returns the holds of this process, by instance.
 std::vector<std::uint64_t> holds() {
     return heddle::p2p::read_array(process(), CounterIndex::instance_window_holds);
 }
 
-/// A window of a process: cells of its threads, and two that all change.
+/// The window of one process: cells of its threads, and two cells that all threads change.
 struct Side {
     MPI_Win win = MPI_WIN_NULL;
     std::int64_t* memory = nullptr;
@@ -91,7 +92,8 @@ struct Side {
     static constexpr int sum = cells - 1, swapped = cells - 2;
 };
 
-/// Each thread puts into a place of its own and gets it back, and changes two places that all change.
+/// Puts into a cell of the thread's own, gets it back, and changes the two cells that all threads
+/// change.
 void access(Side& side, int rank, int thread, Watchdog& watchdog) {
     const int mine = rank * threads + thread;
     for (std::int64_t round = 0; round < rounds; ++round)
@@ -164,7 +166,7 @@ void expect_holds(int instances) {
 TEST_P(InRecipes, operations_hold_the_instances_of_the_recipe) {
     run(allocate, [&](Side&, int) {
         expect_holds(GetParam().instances);
-        // Each flush has passed one instance at least, and all that there are at most.
+        // Each flush has passed one instance at least, and all instances at most.
         const std::uint64_t flushes = std::uint64_t{rounds} * threads * ranks + 1;
         const std::uint64_t passed = counted(CounterIndex::window_flush_holds);
         EXPECT_GE(passed, flushes);
@@ -172,7 +174,7 @@ TEST_P(InRecipes, operations_hold_the_instances_of_the_recipe) {
     });
 }
 
-/// By whichever thread, and by what ends an epoch, too.
+/// Any thread may flush, and the end of an epoch flushes, too.
 TEST_P(InRecipes, a_flush_passes_all_instances_that_were_held) {
     const auto all = static_cast<std::uint64_t>(GetParam().instances);
     run(allocate, [&](Side& side, int) {
@@ -182,7 +184,7 @@ TEST_P(InRecipes, a_flush_passes_all_instances_that_were_held) {
             EXPECT_EQ(counted(CounterIndex::window_flush_holds), before + all);
         };
         const std::int64_t value = 1;
-        // To a place of its own: the threads of the other rank may not be done.
+        // The place is the rank's own: the threads of the other rank may not be done.
         const MPI_Aint place = process().rank() * threads;
         const auto put = [&] {
             MPI_Put(&value, 1, MPI_INT64_T, 0, place, 1, MPI_INT64_T, side.win);
@@ -197,17 +199,17 @@ TEST_P(InRecipes, a_flush_passes_all_instances_that_were_held) {
     });
 }
 
-/// Memory that the kernel copies.
+/// The kernel copies this memory.
 TEST_P(InRecipes, copies_by_the_kernel_hold_instances_too) {
     run(create, [&](Side&, int) { expect_holds(GetParam().instances); });
 }
 
-/// Memory that is asked for by messages: who held an instance while it waits for an answer would keep others from
-/// answering.
+/// Ranks ask for this memory by messages. A thread that held an instance while it waits for an
+/// answer would keep others from answering.
 TEST_P(InRecipes, who_asks_a_target_holds_none) {
     setenv("HEDDLE_SINGLE_COPY", "never", 1);
     run(create, [&](Side&, int) {
-        // What a process does in its own memory is no question.
+        // An access of a process to its own memory asks no question.
         EXPECT_EQ(counted(CounterIndex::window_holds), all_operations / ranks);
     });
     unsetenv("HEDDLE_SINGLE_COPY");
@@ -218,7 +220,7 @@ void add_one(MPI_Win* win, int*, ...) {
     MPI_Accumulate(&one, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, *win);
 }
 
-/// Errors are raised when nothing is held: the handler goes on with the window.
+/// Errors are raised when the thread holds nothing: the handler goes on with the window.
 TEST_P(InRecipes, handlers_of_errors_may_access_the_window) {
     run_job(ranks, 1, [](int rank, int) {
         MPI_Errhandler handler;

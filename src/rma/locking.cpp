@@ -22,7 +22,7 @@ using objects::Target;
 using objects::Window;
 using Ticket = WindowLock::Ticket;
 
-/// One lock, as seen by the process that wants it, has it or leaves it.
+/// One lock, as seen by the process that wants, holds or releases it.
 class Holder {
 public:
     Holder(Thread& thread, Window& window, std::int32_t target) noexcept
@@ -40,7 +40,7 @@ public:
     }
     void leave_as_reader() { pass_on(gate_.lock.leave_as_reader(places_)); }
 
-    /// `holds`: this process has another lock of the window.
+    /// Acquires the lock. `holds`: this process has another lock of the window.
     int acquire_as_writer(bool holds) {
         if (window_.front->lock.enter_as_writer(parties_of(window_), me(), holds) != WholeState::in)
             [[unlikely]]
@@ -81,7 +81,7 @@ private:
                                       {target_, &gate_.writer});
     }
 
-    /// Tells the waiter that `entry` names that it is admitted.
+    /// Notifies the waiter that `entry` names: it is admitted.
     void pass_on(std::uint32_t entry) {
         if (entry != WindowLock::nobody) [[unlikely]]
             tell_of_admission(thread_, window_, WindowLock::rank_in(entry),
@@ -95,7 +95,7 @@ private:
     const std::int32_t target_;
 };
 
-/// Once in a process.
+/// Prints a warning, once in a process.
 [[gnu::cold]] void warn_of_locks(const Thread& thread, const Window& window) {
     static std::atomic<bool> warned{false};
     if (warned.exchange(true, relaxed)) return;
@@ -105,7 +105,7 @@ private:
                  thread.process->rank(), objects::name_of(window).c_str());
 }
 
-/// Locks are outside of other epochs.
+/// Refuses a lock within another epoch.
 int refuse_lock(Thread& thread, Window& window) {
     if (window.hints.no_locks) warn_of_locks(thread, window);
     if (window.started.open || (window.open_to_all.load(relaxed) & objects::by_locks_of_all) != 0)
@@ -113,7 +113,7 @@ int refuse_lock(Thread& thread, Window& window) {
     return MPI_SUCCESS;
 }
 
-/// Each target of this node.
+/// Opens each target of this node.
 void open_near(Window& window, std::uint32_t how) noexcept {
     for (const std::int32_t rank : window.here) window.targets[rank].open.store(how, relaxed);
 }
@@ -123,7 +123,7 @@ void close_fence(Window& window) noexcept {
         window.open_to_all.fetch_and(~std::uint32_t{objects::by_fence}, relaxed);
 }
 
-/// Lets go of what lock() has got.
+/// Releases the lock that lock() has acquired.
 [[gnu::always_inline]] inline void leave(Thread& thread, Window& window, std::int32_t rank,
                                          std::uint32_t how) {
     Holder holder(thread, window, rank);
@@ -160,7 +160,7 @@ int lock_near(Thread& thread, Window& window, std::int32_t rank, bool exclusive,
     return MPI_SUCCESS;
 }
 
-/// Of a target of another node.
+/// Locks a target of another node.
 [[gnu::cold, gnu::noinline]] int lock_far(Thread& thread, Window& window, std::int32_t rank,
                                           bool exclusive, bool holds) {
     Target& target = window.targets[rank];
@@ -173,14 +173,15 @@ int lock_near(Thread& thread, Window& window, std::int32_t rank, bool exclusive,
     return MPI_SUCCESS;
 }
 
-/// Those of other nodes, too. What flushes a near one stays a fence.
+/// Opens the targets of all nodes. The flush of a near target stays a fence.
 [[gnu::cold, gnu::noinline]] void open_all_nodes(Window& window) noexcept {
     window.unlocking_all |= objects::other_nodes;
     open_near(window, objects::by_lock_all);
     window.open_to_all.store(objects::by_lock_all_nodes, relaxed);
 }
 
-/// A lock that is being asked for. Unless it is kept, memory or a peer was missing, and the process has not got it.
+/// A lock that is being asked for. Unless it is kept, memory or a peer was missing, and the process
+/// has not acquired the lock.
 class Asking {
 public:
     Asking(Window& window, Target& target) noexcept

@@ -24,7 +24,7 @@ namespace {
 
 using objects::Window;
 
-/// What each process says of itself; rank 0 for all: the context.
+/// The data that each process gives about itself. Rank 0 gives the context for all.
 struct Part {
     std::uint32_t context;
     std::int32_t first_beside;  ///< the first rank of its node
@@ -37,15 +37,16 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
-/// Of a window on all nodes: so all of them find the same.
+/// The most bytes of a window, over all nodes, so that every node decides alike.
 constexpr std::uint64_t most_bytes = node::segments_bytes / 2;
 
 bool has_memory(int flavor) noexcept {
     return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
-/// Where the memory of each process begins in the segment of its node, and where the last one ends; the same in every
-/// process there. Parts of other nodes have no bytes in it. Empty: they are larger than addresses.
+/// Returns where the memory of each process begins in the segment of its node, and where the last
+/// one ends. Every process of the node finds the same. Parts of other nodes have no bytes in the
+/// segment. Returns an empty list if the parts are larger than addresses.
 std::vector<std::uint64_t> places_in_segment(int flavor, const Window& window, const Parts& parts) {
     const bool dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
     std::uint64_t at = ControlLayout::of(static_cast<std::int32_t>(parts.size()), dynamic).end;
@@ -55,7 +56,7 @@ std::vector<std::uint64_t> places_in_segment(int flavor, const Window& window, c
     const bool side_by_side = flavor == MPI_WIN_FLAVOR_SHARED && !parts[0].noncontiguous;
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
         const Part& part = parts[rank];
-        // Pages of different processes are kept apart, where there are any.
+        // Pages of different processes are kept apart, if they have any.
         const std::uint64_t unit = part.bytes >= node::page_bytes ? node::page_bytes : alignment;
         if (!side_by_side || places.empty()) at = (at + unit - 1) / unit * unit;
         places.push_back(at);
@@ -67,7 +68,7 @@ std::vector<std::uint64_t> places_in_segment(int flavor, const Window& window, c
     return places;
 }
 
-/// The pages of a piece that `memory` lies in.
+/// Returns the pages of a piece that `memory` lies in.
 node::Segment pages_of(const objects::NodeMemory::Piece& piece, const void* memory,
                        std::uint64_t bytes) noexcept {
     using node::page_bytes;
@@ -78,12 +79,12 @@ node::Segment pages_of(const objects::NodeMemory::Piece& piece, const void* memo
     return {piece.segment().offset + first, end - first};
 }
 
-/// Of its node's processes, it takes what they share.
+/// Returns whether this process is the first of its node, which takes the shared state.
 bool is_first_here(const Window& window) noexcept {
     return window.here.front() == window.communicator->rank;
 }
 
-/// A window that is being made: unless it is kept, it goes again.
+/// A window that is being made. Its destructor frees the window unless it is kept.
 class Draft {
 public:
     Draft(objects::Process& process, Window& window) noexcept
@@ -152,7 +153,7 @@ void point_into(Window& window, const std::vector<std::uint64_t>& places) {
     }
 }
 
-/// The pages of other processes of this node, by rank; false: some cannot be mapped.
+/// Maps the pages of other processes of this node, by rank. Returns false if some cannot be mapped.
 bool map_pieces(const objects::Process& process, Window& window, const Parts& parts) {
     window.other_pieces.resize(parts.size());
     for (const std::int32_t here : window.here) {
@@ -164,7 +165,8 @@ bool map_pieces(const objects::Process& process, Window& window, const Parts& pa
     return true;
 }
 
-/// Memory of MPI_Alloc_mem is accessed as that of MPI_Win_allocate is, if everybody has it mapped.
+/// Makes memory of MPI_Alloc_mem accessible as that of MPI_Win_allocate is, if all processes have
+/// mapped it.
 int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
     if (std::none_of(parts.begin(), parts.end(),
                      [](const Part& part) { return static_cast<bool>(part.pages); }))
@@ -187,7 +189,7 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
     return MPI_SUCCESS;
 }
 
-/// Whether the kernel copies for some target of this node, and no messages do.
+/// Returns whether the kernel, and not messages, makes the copies for some target of this node.
 bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window) {
     if (thread.engine->base().in_laboratory()) return false;
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;  // has memory that comes later
@@ -199,8 +201,8 @@ bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window)
     });
 }
 
-/// Not in recipes of the laboratory, where operations hold instances (rma/held.hpp). Flushes have more to do where
-/// operations are gathered.
+/// Opens the short paths, but not in recipes of the laboratory, where operations hold instances
+/// (rma/held.hpp). Flushes have more to do if operations are gathered.
 void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
     if (engine.base().in_laboratory()) return;
     window.short_ranks = window.ranks;
@@ -211,7 +213,7 @@ void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
     }
 }
 
-/// Where the segment of this node is.
+/// Learns the place of this node's segment from the node's first process.
 int hear_of_segment(core::Thread& thread, Window& window) {
     const comm::Participants participants(*window.communicator);
     const auto me = std::find(window.here.begin(), window.here.end(), window.communicator->rank);
@@ -220,7 +222,7 @@ int hear_of_segment(core::Thread& thread, Window& window) {
                            &window.segment, sizeof window.segment);
 }
 
-/// Whether everybody has the segment of its node mapped.
+/// Maps the segment of this node. Sets `mapped` to whether all processes have mapped theirs.
 int share_segment(core::Thread& thread, Window& window, std::uint64_t bytes, bool& mapped) {
     const node::Segments& segments = thread.process->node.segments();
     objects::Communicator& communicator = *window.communicator;
@@ -239,7 +241,7 @@ int no_memory(core::Thread& thread, objects::Communicator& parent, std::uint64_t
                              " bytes in all" + (why.empty() ? "" : ": " + why));
 }
 
-/// By rank, whose memory the kernel does not let this process at, or the user does not want it to.
+/// Returns by rank whether the kernel or the user keeps this process from the memory of that rank.
 std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
     const bool never = thread.process->settings.single_copy == tool::SingleCopy::never;
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;
@@ -255,7 +257,7 @@ std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
     return ranks;
 }
 
-/// Where one process cannot get at the memory of another, all serve it.
+/// Makes all processes serve their memory if one process cannot reach the memory of another.
 int begin_service(core::Thread& thread, Window& window) {
     if (has_memory(window.flavor)) return MPI_SUCCESS;
     std::vector<bool> to_be_asked = out_of_reach(thread, window);
@@ -265,7 +267,7 @@ int begin_service(core::Thread& thread, Window& window) {
     return MPI_SUCCESS;
 }
 
-/// Processes of other nodes may ask as soon as all are ready to be asked.
+/// Begins to serve other nodes. Their processes may ask as soon as all are ready to serve.
 int serve_other_nodes(core::Thread& thread, Window& window) {
     if (window.here.size() == static_cast<std::size_t>(window.ranks)) return MPI_SUCCESS;
     window.far = std::make_shared<FarTargets>(window);
@@ -274,7 +276,7 @@ int serve_other_nodes(core::Thread& thread, Window& window) {
     return meet(thread, *window.communicator);
 }
 
-/// Memory is shared within a node only.
+/// Refuses to share memory across nodes.
 int check_sharing(core::Thread& thread, objects::Communicator& parent, const Wish& wish) {
     if (wish.flavor != MPI_WIN_FLAVOR_SHARED ||
         thread.process->share_memory(parent.group->processes))
@@ -293,7 +295,7 @@ std::int32_t first_beside(const p2p::Engine& engine, const objects::Communicator
     return rank;
 }
 
-/// Everything that needs the others.
+/// Does everything that needs the other processes.
 int agree(core::Thread& thread, objects::Communicator& parent, const Wish& wish,
           const objects::NodeMemory::Piece* piece, Parts& parts) {
     objects::Process& process = *thread.process;
@@ -347,7 +349,7 @@ int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, 
 }
 
 int free(core::Thread& thread, Window& window) {
-    (void)complete_operations(thread, window);  // after a fence there may be operations until here
+    (void)complete_operations(thread, window);  // operations may follow a fence until here
     if (const int error = meet(thread, *window.communicator)) return error;
     if (window.service != nullptr) window.service->end(thread);
     const Draft gone(*thread.process, window);

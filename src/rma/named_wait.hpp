@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Waiting for a message of another process of a window, which a report about a job that hangs names with the window.
+/// Waiting for a message of another process of a window. A report about a job that hangs names the
+/// wait with the window.
 
 #include <cstdint>
 
@@ -13,7 +14,7 @@ namespace heddle::rma {
 
 using node::AwaitedKind;
 
-/// Writes down a window, and the process of this rank in it, if that is one.
+/// Writes down a window, and the process of this rank in it, if it is a rank.
 void tell_window(core::Thread& thread, const objects::Window& window, std::int32_t rank,
                  node::AwaitedEvent& event) noexcept;
 

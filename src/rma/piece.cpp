@@ -14,7 +14,7 @@ using objects::Builtin;
 using objects::Place;
 using Word = std::uint64_t;
 
-/// So many elements of a piece, from `from` on.
+/// Returns `count` elements of a piece, from element `from` on.
 Piece part_of(const ElementOperation& operation, const Piece& piece, std::int64_t from,
               std::int64_t count) noexcept {
     const auto moved = [&](auto* begin) {
@@ -35,7 +35,7 @@ std::atomic_ref<Word> word_at(Place place) noexcept {
     return std::atomic_ref<Word>(*reinterpret_cast<Word*>(place));
 }
 
-/// The words of a piece that is made of whole ones, some at a time.
+/// Words of a piece that consists of whole words, up to `most` at a time.
 class Words {
 public:
     static constexpr std::size_t most = 64;
@@ -49,7 +49,7 @@ public:
             std::memcpy(given_.data(), piece.origin, count_ * sizeof(Word));
     }
 
-    /// Nobody asks for the old values.
+    /// Replaces the values if the caller does not want the old ones.
     void replace() noexcept {
         for (std::size_t i = 0; i < count_; ++i) target(i).store(given_[i], release);
     }
@@ -57,7 +57,8 @@ public:
         for (std::size_t i = 0; i < count_; ++i) before_[i] = target(i).load(acquire);
         give_result();
     }
-    /// Computes all as if nobody else changed them, and stores what has not been changed meanwhile.
+    /// Computes all values as if no other thread changed them, and stores them. Computes a value
+    /// again if another thread has changed it meanwhile.
     void change() noexcept {
         for (std::size_t i = 0; i < count_; ++i) before_[i] = after_[i] = target(i).load(acquire);
         if (operation_.builtin == Builtin::replace)
@@ -65,7 +66,7 @@ public:
         else
             apply(0, count_);
         for (std::size_t i = 0; i < count_; ++i)
-            // A value that stays need not be stored: it was there when it was loaded.
+            // A value that stays the same need not be stored: it was there when it was loaded.
             if (after_[i] != before_[i]) store(i);
         give_result();
     }
@@ -127,7 +128,8 @@ void apply_atomically(const ElementOperation& operation, const Piece& piece) noe
 
 namespace {
 
-/// Of elements that end in padding, which may be no memory behind the last one: kernels see copies.
+/// Applies the operation to elements that end in padding. There may be no memory for the padding of
+/// the last one, so kernels work on copies.
 void apply_to_padded(const ElementOperation& operation, const Piece& piece) noexcept {
     constexpr std::size_t largest = 2 * sizeof(long double);
     for (std::int64_t i = 0; i < piece.count; ++i) {

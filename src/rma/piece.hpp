@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Elements in a row, and an operation on each: what an accumulate does once it is known where they lie.
+/// Elements in a row, and an operation on each: the part of an accumulate for which the places of
+/// the elements are known.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace heddle::rma {
 
-/// Elements side by side in the three places; those of the origin and the result may be missing.
+/// Elements side by side in the three places. Those of the origin and the result may be missing.
 struct Piece {
     objects::Place target;
     const std::byte* origin;
@@ -18,18 +19,19 @@ struct Piece {
     std::int64_t count;
 };
 
-/// From the first to the end of the data of the last one.
+/// Returns the bytes from the first element to the end of the data of the last one.
 inline std::size_t bytes_of(const ElementOperation& operation, std::int64_t count) noexcept {
     return static_cast<std::size_t>((count - 1) * operation.step) + operation.bytes;
 }
 
-/// Where is_atomic_at() holds.
+/// Applies the operation to elements for which is_atomic_at() holds.
 void apply_atomically(const ElementOperation& operation, const Piece& piece) noexcept;
 
-/// By the holder of the target's lock, in memory of this process.
+/// Applies the operation in memory of this process. The caller holds the target's lock.
 void apply_in_place(const ElementOperation& operation, const Piece& piece) noexcept;
 
-/// An element of the target is replaced if it is equal; `result` is what it was. Likewise.
+/// Replaces the element of the target if it is equal to `compare`. `result` receives its old value.
+/// The caller holds the target's lock, and the memory is of this process.
 void swap_in_place(objects::Place target, const std::byte* origin, const std::byte* compare,
                    std::byte* result, std::uint64_t bytes) noexcept;
 

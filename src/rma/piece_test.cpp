@@ -36,7 +36,7 @@ void with_each_type(Body body) {
     });
 }
 
-/// Elements of any size at any place of a word, with and without the old values.
+/// The elements have any size and lie at any place of a word. The old values may be wanted or not.
 TEST(Piece, atomic_changes_are_those_in_place) {
     std::mt19937 random(5);
     std::array<std::byte, 2048> origin, one, other, result, expected;
@@ -69,7 +69,7 @@ TEST(Piece, atomic_changes_are_those_in_place) {
     });
 }
 
-/// Sums of rows of elements, and of one at a time, by several threads in the same memory: none is lost.
+/// Several threads add rows of elements, and single ones, to the same memory: no sum is lost.
 TEST(Piece, changes_of_several_threads_are_all_there) {
     constexpr std::size_t threads = 4, elements = 203, rounds = 400;
     with_each_type([&](const heddle::objects::Datatype& element) {

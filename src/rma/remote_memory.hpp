@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Data of a datatype in another process, copied by the kernel or by messages: from and to packed form.
+/// Data of a datatype in another process, which the kernel or messages copy, from and to packed
+/// form.
 ///
-/// Errors         false: the kernel or the process refuses, or there is no memory. A part may have been copied then.
+/// Errors         false if the kernel or the process refuses, or if there is no memory. A part may
+///                have been copied then.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +24,11 @@ struct RemoteData {
     const objects::Datatype& type;
 };
 
-/// The first `bytes` of their packed form.
+/// Copies the first `bytes` of their packed form.
 bool read(const RemoteData& from, std::byte* packed, std::uint64_t bytes);
 bool write(const RemoteData& to, const std::byte* packed, std::uint64_t bytes);
 
-/// Bytes side by side.
+/// Copies bytes that lie side by side.
 bool read_block(const RemoteData& from, std::byte* to, objects::Place place, std::uint64_t bytes);
 bool write_block(const RemoteData& to, objects::Place place, const std::byte* from,
                  std::uint64_t bytes);

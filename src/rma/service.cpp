@@ -20,12 +20,12 @@ namespace {
 using core::Thread;
 using objects::Place;
 
-/// Of data in a message, in each direction.
+/// The most data in a message, in each direction.
 constexpr std::uint64_t piece_bytes = 32768;
-/// Questions of a process that are under way at once, whose answers must not be mixed up.
+/// The most pending questions of a process. Their answers must not be mixed up.
 constexpr std::uint32_t answer_tags = 1u << 20;
 
-/// What an answer begins with.
+/// The head of an answer.
 struct Verdict {
     std::uint64_t served;
 };
@@ -41,7 +41,7 @@ struct Service::Question {
     Place place = 0;
     std::uint64_t bytes = 0;  ///< there
     std::int64_t elements = 0;
-    MPI_Datatype element = MPI_DATATYPE_NULL;  ///< predefined: it means the same everywhere
+    MPI_Datatype element = MPI_DATATYPE_NULL;  ///< predefined: it means the same in every process
 };
 
 struct Service::Data {
@@ -79,7 +79,8 @@ void Service::end(Thread& thread) {
         ending_ = true;
         idle = listening_;
     }
-    // Whoever has sent the last answer sees that it is the end; otherwise this receive is all that is left.
+    // If a thread has just sent the last answer, that thread sees the end. Otherwise only this
+    // receive is left.
     if (idle != nullptr) thread.engine->receiver().cancel(thread, *idle);
 }
 
@@ -113,7 +114,7 @@ void Service::listen_for_question(Thread& thread) noexcept {
         guard.unlock();
         return be_over();
     }
-    // The next stage may be another thread's before this returns: it waits for the lock.
+    // Another thread may run the next stage before this call returns: it waits for the lock.
     listening_ =
         p2p::start_receive(thread, communicator_, context_of(communicator_), question_.get(),
                            sizeof(Question) + piece_bytes, MPI_ANY_SOURCE, question_message, *this);
@@ -121,7 +122,7 @@ void Service::listen_for_question(Thread& thread) noexcept {
 }
 
 void Service::be_over() noexcept {
-    std::shared_ptr<Service> last;  // goes after the lock, and this object perhaps with it
+    std::shared_ptr<Service> last;  // destroyed after the lock, perhaps with this object
     std::lock_guard guard(lock_);
     last = std::move(self_);
 }
@@ -148,7 +149,8 @@ void Service::answer(Thread& thread, std::int32_t asking) noexcept {
     p2p::finish(call);
 }
 
-/// Does what is asked, with a result into the answer. False: it is not to be done.
+/// Serves a question, and writes a result into the answer. Returns false if the question is
+/// refused.
 bool Service::serve(Thread& thread, const Question& question, const std::byte* data) noexcept {
     if (!is_in_window(question)) return false;
     std::byte* result = question.wants_result ? answer_.get() + sizeof(Verdict) : nullptr;

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Accesses to memory that the kernel lets no other process at (containers, ptrace_scope): messages to the process
-/// whose memory it is, which answers them whenever one of its threads makes progress in MPI.
+/// Accesses to memory that the kernel lets no other process reach (containers, ptrace_scope). The
+/// process sends messages to the owner of the memory. The owner answers them whenever one of its
+/// threads makes progress in MPI.
 ///
-/// Windows        those on memory of processes' own of which one process has found, when the window was made, that it
-///                does not get at the memory of another. All processes of such a window serve it.
-/// Questions      one at a time at each process: what is to be read, written or changed lies side by side and fits
-///                into a message. The process looks whether it is in the window, as the asking one has.
-/// Deadlock       who answers takes the target's lock for accumulates for a moment. Nobody has it while it waits
-///                for an answer.
-/// Thread safety  read() and its like from any thread. A stage of serving is run by whichever thread completes the
-///                message before, once that thread holds no lock, as in coll/execution.hpp.
+/// Windows        on memory of the processes' own, if one process has found that it cannot reach
+///                the memory of another. It finds this when the window is made. All processes of
+///                such a window serve it.
+/// Questions      one at a time at each process. The data to be read, written or changed lie side
+///                by side and fit into a message. The process checks that they are in the window,
+///                as the asking one has done.
+/// Deadlock       the thread that answers takes the target's lock for accumulates for a moment. No
+///                thread holds it while it waits for an answer.
+/// Thread safety  read(), write(), accumulate() and compare_and_swap() from any thread. The thread
+///                that completes a message runs the next stage of serving, once it holds no lock,
+///                as in coll/execution.hpp.
 /// Life           until end(), or later: until the thread that serves has left it.
 
 #include <atomic>
@@ -30,7 +34,8 @@ namespace heddle::rma {
 
 class Service final : public p2p::Listener, public core::Work {
 public:
-    /// `to_be_asked`: for each rank, whether this process has to ask it.
+    /// Begins to serve a window. `to_be_asked` says for each rank whether this process has to ask
+    /// it.
     static std::shared_ptr<Service> begin(core::Thread& thread, objects::Window& window,
                                           std::vector<bool> to_be_asked);
     ~Service();
@@ -39,10 +44,11 @@ public:
 
     bool asks(std::int32_t rank) const { return to_be_asked_[static_cast<std::size_t>(rank)]; }
 
-    /// Everybody has come to free the window: nobody asks any more.
+    /// Ends the service. All processes have come to free the window, and none asks any more.
     void end(core::Thread& thread);
 
-    // Of process `rank` of the window. False: it has refused, or memory has run out.
+    // These access process `rank` of the window. They return false if it has refused, or memory has
+    // run out.
 
     bool read(core::Thread& thread, std::int32_t rank, std::byte* to, objects::Place place,
               std::uint64_t bytes);
@@ -72,15 +78,15 @@ private:
     bool is_in_window(const Question& question) const noexcept;
 
     objects::Process& process_;
-    objects::Window& window_;  ///< while there are questions
+    objects::Window& window_;  ///< valid while there are questions
     objects::Communicator& communicator_;
     const std::vector<bool> to_be_asked_;
     std::atomic<std::uint32_t> asked_{0};
 
     const std::unique_ptr<std::byte[]> question_, answer_;
-    bool answering_ = true;  ///< or listening
+    bool answering_ = true;  ///< false: it listens
     core::Request* complete_ = nullptr;
-    std::mutex lock_;                     ///< of what follows
+    std::mutex lock_;                     ///< guards the members below
     core::Request* listening_ = nullptr;  ///< for a question
     bool ending_ = false;
     std::shared_ptr<Service> self_;

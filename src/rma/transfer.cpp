@@ -20,7 +20,7 @@ using core::Thread;
 using objects::Datatype;
 using objects::Window;
 
-/// Between two datatypes with gaps: so much at a time lies packed.
+/// Bytes that are packed at a time, between two datatypes with gaps.
 constexpr std::uint64_t piece_bytes = 8192;
 
 void copy_laid_out(const Datatype& to_type, std::byte* to, const Datatype& from_type,
@@ -41,7 +41,7 @@ void copy_laid_out(const Datatype& to_type, std::byte* to, const Datatype& from_
     }
 }
 
-/// The caller's data in packed form, as long as it lives.
+/// The caller's data in packed form, as long as the object lives.
 class Packed {
 public:
     Packed(const Local& local, std::uint64_t bytes) : local_(local), bytes_(bytes) {
@@ -73,7 +73,7 @@ int too_long(Thread& thread, Window& window, const Remote& there, std::uint64_t 
 
 enum class Direction : std::uint8_t { put, get };
 
-/// Checks everything, and finds how much is to be moved.
+/// Checks everything, and finds how many bytes are to be moved.
 int prepare(Thread& thread, Window& window, Direction direction, const Local& here,
             const Remote& there, Spot& spot, std::uint64_t& bytes) {
     std::uint64_t mine = 0, theirs = 0;
@@ -90,7 +90,8 @@ RemoteData remote_data(Thread& thread, Window& window, const Spot& spot,
     return {thread, window, there.rank, spot, *there.type};
 }
 
-/// Whether it is only begun here: by the kernel, and few bytes side by side.
+/// Returns whether the operation is only begun here: the kernel does it, and it has few bytes side
+/// by side.
 bool is_gathered(const Window& window, const Spot& spot, const Local& here, const Remote& there,
                  std::uint64_t bytes) noexcept {
     return window.gathered != nullptr && !spot.by_message && bytes <= Gathered::most_bytes &&

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Put and get (MPI 5.0, 12.3.1 and 12.3.2): copies that are over when they return. The target is not asked, unless it is
-/// on another node (far_targets.hpp): then flushes complete them, as those of few bytes by the kernel (gathered.hpp).
+/// Put and get (MPI 5.0, 12.3.1 and 12.3.2): copies that have completed when the calls return. The
+/// target takes no part, unless it is on another node (far_targets.hpp). Flushes complete the
+/// operations on targets of other nodes, and those of few bytes by the kernel (gathered.hpp).
 ///
-/// What is not dense, or not mapped, or wrong takes the slow way. The two sides may differ in their datatypes; the
-/// side that receives may have more room.
+/// An access that is not dense, not mapped or wrong takes the slow path. The two sides may differ
+/// in their datatypes. The side that receives may have more room.
 
 #include <cstring>
 
@@ -16,7 +17,7 @@ namespace heddle::rma {
 int put_slowly(core::Thread& thread, objects::Window& window, const Local& from, const Remote& to);
 int get_slowly(core::Thread& thread, objects::Window& window, const Local& to, const Remote& from);
 
-/// Short ones in one instruction, so that nobody sees a half of one that is aligned.
+/// Copies short data in one instruction, so that no thread sees a half of an aligned value.
 [[gnu::always_inline]] inline void copy_dense(std::byte* to, const std::byte* from,
                                               std::uint64_t bytes) noexcept {
     if (bytes == 8) [[likely]]
@@ -27,7 +28,7 @@ int get_slowly(core::Thread& thread, objects::Window& window, const Local& to, c
         std::memmove(to, from, bytes);
 }
 
-/// Whether there is something dense to move, and how much; the same on both sides.
+/// Returns whether there are dense data to move, as many bytes as on the other side.
 [[gnu::always_inline]] inline bool is_dense(const Local& here, std::uint64_t bytes) noexcept {
     std::int64_t length = 0;
     return here.type->contiguous && !__builtin_mul_overflow(here.count, here.type->size, &length) &&

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The lock of all targets of a window on one node (MPI_Win_lock_all), and the exclusive locks of single ones: of two
-/// groups, readers of all and writers of any, at most one is in. One word counts both.
+/// The lock of all targets of a window on one node (MPI_Win_lock_all), with the exclusive locks of
+/// single targets. There are two groups, readers of all targets and writers of any target. At most
+/// one group is in. One word counts both.
 ///
-/// Order          a writer comes in here before it asks for the lock of its target, so that a process waits in one place:
-///                readers of all never wait at gates. Each waits until the other group has left. Groups take turns:
-///                who comes while others wait waits behind them.
-/// Holders        a writer whose process has another lock of the window overtakes readers of all that wait: they may
-///                be waiting for it.
-/// Several nodes  a reader of all comes in on one node after the other, and is firm as long as it does not wait. Before it
-///                waits anywhere it is loosened everywhere: then it keeps writers out, but for holders. In the end it is
-///                firm on all nodes at once. So nobody who waits keeps a holder out, whatever the order of its locks.
-/// Waiting        who must wait is counted in its Party, under the mutex, and granted there by whoever lets it in, who sends
-///                a message then (take_untold). The message says that there is something to look for, not what: whoever
-///                hears one looks again.
-/// Invariants     (1) readers_are_firm() excludes writers. (2) the word has `busy` exactly while somebody waits; it is changed
-///                under the mutex only then. (3) who waits to read waits for writers, counted or waiting; who waits
-///                to write waits for readers, counted or waiting.
+/// Order          a writer enters here before it asks for the lock of its target. So a process
+///                waits in one place: readers of all targets never wait at gates. Each process
+///                waits until the other group has left. The groups take turns: a process that comes
+///                while others wait, waits behind them.
+/// Holders        a writer whose process has another lock of the window overtakes waiting readers
+///                of all targets. They may be waiting for that process.
+/// Several nodes  a reader of all targets enters one node after the other. It is firm as long as it
+///                does not wait. Before it waits anywhere it is loosened everywhere: then it keeps
+///                out writers, except holders. In the end it is firm on all nodes at once. So no
+///                waiting process keeps a holder out, whatever the order of its locks.
+/// Waiting        a process that must wait is counted in its WholeParty, under the mutex. The
+///                process that lets it in writes the grant there, and then sends a message
+///                (take_untold). The message says that there is something to look for, not what.
+///                Each process that receives one looks again.
+/// Invariants     (1) readers_are_firm() excludes writers.
+///                (2) the word has `busy` exactly while a process waits. While it is set, the word
+///                    changes under the mutex only.
+///                (3) a process that waits to read waits for writers, counted or waiting. One that
+///                    waits to write waits for readers, counted or waiting.
 /// Zeroes         are a free lock.
 
 #include <cstddef>
@@ -27,7 +33,7 @@
 
 namespace heddle::rma {
 
-/// What a message to a process that waits is about.
+/// The subject of a message to a waiting process.
 enum WholeKind : std::uint8_t {
     writer_in,
     holder_in,   ///< a writer with another lock
@@ -35,31 +41,31 @@ enum WholeKind : std::uint8_t {
     whole_kinds
 };
 
-/// How far a process has come.
+/// The state of a process at the lock.
 enum class WholeState : std::uint8_t {
     queued,
-    loose,  ///< in, as a reader of all, but holders may be, too
+    loose,  ///< in, as a reader of all targets; holders may be in, too
     in,     ///< firm, or a writer
 };
 
-/// One process at the lock. Guarded by its mutex.
+/// One process at the lock. The lock's mutex guards it.
 struct WholeParty {
     std::uint32_t waiting[whole_kinds];  ///< its threads
-    std::uint32_t granted[whole_kinds];  ///< of those that have not looked yet
-    std::uint32_t untold[whole_kinds];   ///< to be sent a message each
+    std::uint32_t granted[whole_kinds];  ///< those of its threads that have not looked yet
+    std::uint32_t untold[whole_kinds];   ///< a message is still to be sent for each
     std::uint32_t wants_to_be_firm;
 };
 
 template <class World, class Mutex>
 class BasicWholeLock {
 public:
-    /// As many as the window has ranks.
+    /// The parties, as many as the window has ranks.
     struct Parties {
         WholeParty* first;
         std::size_t count;
         WholeParty& of(std::int32_t rank) const noexcept { return first[rank]; }
     };
-    /// Who is to be sent a message.
+    /// The rank that is to be sent a message.
     struct Told {
         std::int32_t rank = 0;
         WholeKind kind = writer_in;
@@ -67,7 +73,7 @@ public:
 
     // --- readers of all ---
 
-    /// As long as nobody is in the way; false: nothing was changed.
+    /// Enters if no process keeps it out. Returns false if it has changed nothing.
     [[nodiscard]] bool try_enter() noexcept {
         std::uint64_t word = word_.load(relaxed);
         while ((word & busy) == 0 && writers_of(word) == 0)
@@ -79,7 +85,8 @@ public:
     [[nodiscard]] WholeState enter(const Parties& parties, std::int32_t rank) noexcept {
         return try_enter() ? WholeState::in : enter_slowly(parties, rank);
     }
-    /// Of a loose reader. False: it hears when to try again.
+    /// Makes a loose reader firm. Returns false if the reader must wait for the message to try
+    /// again.
     [[nodiscard]] bool be_firm(const Parties& parties, std::int32_t rank) noexcept {
         Held held(*this, parties);
         WholeParty& me = parties.of(rank);
@@ -90,7 +97,7 @@ public:
         me.wants_to_be_firm = wants;
         return can;
     }
-    // The following answer whether somebody is to be told.
+    // The following functions return whether a process is to be notified.
 
     [[nodiscard]] bool loosen(const Parties& parties) noexcept {
         if (try_to_take_off(one_firm)) return false;
@@ -99,7 +106,7 @@ public:
         held.let_holders_in();
         return untold_ != 0;
     }
-    /// Of a firm reader.
+    /// Takes a firm reader out.
     [[nodiscard]] bool leave(const Parties& parties) noexcept {
         if (try_to_take_off(one_reader + one_firm)) [[likely]]
             return false;
@@ -132,9 +139,10 @@ public:
         return untold_ != 0;
     }
 
-    // --- who waits ---
+    // --- processes that wait ---
 
-    /// Whether a process that has waited is in now (readers: loosely). It has heard something, or has no memory to.
+    /// Returns whether a process that has waited is in now (readers: loosely). The process has
+    /// received a message, or has no memory to wait for one.
     [[nodiscard]] bool take_grant(const Parties& parties, std::int32_t rank,
                                   WholeKind kind) noexcept {
         const std::lock_guard guard(mutex_);
@@ -143,7 +151,8 @@ public:
         --granted;
         return true;
     }
-    /// Who is to be told, one after the other, beginning with Told{}. False: no more.
+    /// Finds the processes that are to be notified, one after the other, beginning with Told{}.
+    /// Returns false if there are no more.
     [[nodiscard]] bool take_untold(const Parties& parties, Told& told) noexcept {
         const std::lock_guard guard(mutex_);
         for (; static_cast<std::size_t>(told.rank) < parties.count && untold_ != 0; ++told.rank)
@@ -173,7 +182,7 @@ private:
         return word >> 2 * bits & most;
     }
 
-    /// The mutex and the word, as long as the object lives.
+    /// The mutex and the word, held as long as the object lives.
     class Held {
     public:
         Held(BasicWholeLock& lock, const Parties& parties) noexcept
@@ -187,7 +196,7 @@ private:
         ~Held() {
             std::uint64_t word = readers * one_reader + firm * one_firm + writers * one_writer;
             if (lock_.somebody_waits()) word |= busy;
-            lock_.word_.store(word, release);  // R1: what came before is passed on
+            lock_.word_.store(word, release);  // R1: publishes what came before
             lock_.mutex_.unlock();
         }
         Held(const Held&) = delete;
@@ -196,7 +205,7 @@ private:
         void let_holders_in() noexcept {
             if (firm == 0) writers += grant(holder_in);
         }
-        /// When readers have left: `first` of those that wait.
+        /// Lets waiters in when readers have left, those of kind `first` before others.
         void let_others_in(WholeKind first) noexcept {
             if (readers != 0) return;
             if (first == writer_in) writers += grant(writer_in);
@@ -218,7 +227,7 @@ private:
         std::uint64_t readers, firm, writers;
 
     private:
-        /// All that wait for it; answers how many.
+        /// Lets in all waiters of this kind. Returns how many there were.
         std::uint32_t grant(WholeKind kind) noexcept {
             const std::uint32_t all = lock_.waiting_[kind];
             if (all == 0) return 0;
@@ -241,7 +250,7 @@ private:
         return (waiting_[writer_in] | waiting_[holder_in] | waiting_[readers_in] |
                 want_to_be_firm_) != 0;
     }
-    /// As long as nobody waits. R1: publishes what was done.
+    /// Subtracts `what` from the word as long as no process waits. R1: publishes what was done.
     bool try_to_take_off(std::uint64_t what) noexcept {
         std::uint64_t word = word_.load(relaxed);
         while ((word & busy) == 0)

@@ -29,7 +29,7 @@ public:
     }
 
 private:
-    /// At least loosely.
+    /// Enters the lock of a node, at least loosely.
     int enter_node(std::size_t node) {
         states_[node] = take(node, WholeStep::enter);
         if (states_[node] != WholeState::queued) return MPI_SUCCESS;

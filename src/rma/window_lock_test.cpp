@@ -26,7 +26,7 @@ using heddle::rma::WholeState;
 
 constexpr std::uint32_t processes = 4;
 
-/// Processes that share a lock, and messages between them: each is one that is heard once.
+/// Processes that share a lock, and messages between them. Each message is received once.
 struct Node {
     Lock lock;
     std::array<SimulatedAtom<std::uint32_t>, processes> places;
@@ -59,7 +59,7 @@ struct Node {
         }
     }
 
-    /// Nobody who asked later has come in before, unless both read.
+    /// Checks that no process that asked later has come in before, unless both read.
     void check_order(Lock::Ticket ticket, bool writer) {
         if (any_writer && ticket < last_writer) Simulation::fail("a writer has overtaken");
         if (writer && any_ticket && ticket < last_ticket)
@@ -94,7 +94,8 @@ struct Node {
     }
 };
 
-/// Of so many rounds one is a write; 0: none is.
+/// Runs processes that contend for the lock. One of `one_writes_in` rounds is a write; if it is 0,
+/// none is.
 std::string contend(std::uint64_t seeds, unsigned threads, unsigned one_writes_in) {
     return try_seeds(seeds, {}, [&](Simulation& simulation) {
         auto node = std::make_unique<Node>();
@@ -127,16 +128,17 @@ TEST(WindowLock, readers_share_and_nobody_is_overtaken) {
 
 constexpr std::size_t targets = 3;
 
-/// What is taken out of the protocol, so that the simulation finds what it is for.
+/// The part that is taken out of the protocol, so that the simulation finds the fault that it
+/// prevents.
 enum class Without : std::uint8_t {
     nothing,
     looking_again,  ///< after a message
-    loosening,      ///< where a reader of all waits
-    overtaking,     ///< by who has another lock
+    loosening,      ///< when a reader of all waits
+    overtaking,     ///< by a process that has another lock
 };
 
-/// A window on one or two nodes: a lock for each target, and one of all for each node, as in rma/locking.cpp and
-/// rma/whole_locking.cpp.
+/// A window on one or two nodes. Each target has a lock, and each node one of all targets, as in
+/// rma/locking.cpp and rma/whole_locking.cpp.
 struct Targets {
     struct Target {
         Lock lock;
@@ -204,7 +206,7 @@ struct Targets {
         tell(target, target.lock.leave_as_reader(places_of(target)));
     }
 
-    /// `inside` is done with the lock.
+    /// Locks a target to write. `inside` runs with the lock.
     template <class Inside>
     void write(std::size_t me, std::size_t number, bool holds, Inside inside) {
         Target& target = each[number];
@@ -278,7 +280,7 @@ struct Targets {
             tell(of_nodes[i], of_nodes[i].whole.leave(parties_of(of_nodes[i])));
     }
 
-    /// Two locks at once. Writers are counted by their first lock, readers are not.
+    /// Takes two locks at once. Writers are counted by their first lock, readers are not.
     void write_with(bool reads_first, std::size_t me, std::size_t first, std::size_t second) {
         const auto write_second = [&] { write(me, second, true, [] {}); };
         if (reads_first)
@@ -298,11 +300,11 @@ struct Targets {
 struct Contest {
     unsigned threads, one_writes_in;
     std::size_t nodes = 1;
-    bool two_locks = false;  ///< held by writers, of falling ranks
+    bool two_locks = false;  ///< writers hold two, of falling ranks
     Without without = Without::nothing;
 };
 
-/// Processes lock all targets, one of them, to read or to write, or two to write.
+/// Locks all targets, one of them to read or to write, or two to write.
 void take_part(Targets& window, Simulation& simulation, std::size_t me, const Contest& contest) {
     for (int round = 0; round < 4; ++round) {
         const std::size_t target = simulation.random(targets);
@@ -355,7 +357,7 @@ TEST(WindowLock, readers_of_all_on_two_nodes_wait_for_nobody_who_waits_for_them)
     EXPECT_EQ(contend_for_all(2000, {4, 4, 2, true}), "");
 }
 
-/// Each part of the protocol is there for something that the simulation finds.
+/// If one part of the protocol is missing, the simulation finds a fault.
 TEST(WindowLock, without_a_part_of_the_protocol_something_is_found) {
     EXPECT_NE(contend_for_all(4000, {4, 2, 1, true, Without::overtaking}), "");
     EXPECT_NE(contend_for_all(4000, {4, 2, 2, true, Without::loosening}), "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Windows of several processes in one address space, whose shared memory is mapped once: a race detector sees both
-/// sides of what accumulates, locks and epochs order.
+/// Windows of several processes in one address space, whose shared memory is mapped once. So a race
+/// detector sees both sides of the order that accumulates, locks and epochs make.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using heddle::testing::run_job;
 
 constexpr int ranks = 3, threads = 2, rounds = 150;
 
-/// A window of each rank, and where its threads meet.
+/// The window of a rank, and the barrier of its threads.
 struct Side {
     MPI_Win win = MPI_WIN_NULL;
     std::int64_t* memory = nullptr;
@@ -33,7 +33,7 @@ struct Cells {
 
     std::array<Side, ranks> sides;
 
-    /// `body(side, rank, thread)` on every thread of a job, with a window of zeroes.
+    /// Runs `body(side, rank, thread)` on every thread of a job, with a window of zeroes.
     template <class Body>
     void run(Body body) {
         run_job(ranks, threads, [&](int rank, int thread) {
@@ -106,7 +106,8 @@ TEST(Windows, exclusive_locks_order_what_is_not_atomic) {
     });
 }
 
-/// Whoever has locked all targets sees the two cells of each equal, which writers change one after the other.
+/// Writers change two cells of a target one after the other. A rank that has locked all targets
+/// sees them equal.
 TEST(Windows, locks_of_all_targets_keep_writers_out) {
     Cells cells;
     cells.run([](Side& side, int rank, int thread) {
@@ -166,7 +167,7 @@ TEST(Windows, fences_and_groups_order_puts) {
     });
 }
 
-/// More windows than the node has stages: fences of all meet in shared memory.
+/// There are more windows than the node has stages: fences of all meet in shared memory.
 TEST(Windows, fences_of_many_windows_need_no_messages) {
     constexpr int many = 70;
     run_job(ranks, 1, [](int rank, int) {
@@ -193,7 +194,7 @@ TEST(Windows, fences_of_many_windows_need_no_messages) {
     });
 }
 
-/// Memory of each process that the others ask for by messages.
+/// Ranks ask for each other's memory by messages.
 TEST(Windows, targets_that_are_asked_order_accumulates) {
     setenv("HEDDLE_SINGLE_COPY", "never", 1);
     run_job(ranks, 1, [](int rank, int) {
