@@ -92,7 +92,7 @@ void Machine::leave() {
 }
 
 void Machine::go_on_at(Time time) {
-    // Nobody is before it: no need to change fibers.
+    // No fiber is before this one: no need to change fibers.
     if (time <= until_ && (events_.empty() || events_.top().at > time)) {
         now_ = time;
         return;
@@ -139,7 +139,7 @@ void Machine::look_at(const void* word) {
         seen.emplace_back(&line, line.version);
     else
         known->second = line.version;
-    if (seen.size() > 8) seen.erase(seen.begin());  // a loop that waits looks at few
+    if (seen.size() > 8) seen.erase(seen.begin());  // a loop that waits reads few lines
 }
 
 void Machine::before_write(const void* word, bool locked) {
