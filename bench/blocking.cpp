@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 /// Measures a single blocking call (P5, figures 5 to 7), by what its partner does meanwhile.
-///   --call send --partner waiting    MPI_Send to a rank that is in MPI_Recv
-///   --call send --partner computing  MPI_Send to a rank that computes first
-///   --call recv --partner early      MPI_Recv of a message sent while the receiver computed
+///   --call send --partner waiting    MPI_Send to a rank that is in MPI_Recv.
+///   --call send --partner computing  MPI_Send to a rank that computes first.
+///   --call recv --partner early      MPI_Recv of a message sent while the receiver computed.
 ///   --call recv --partner late       MPI_Recv of a message that the sender sends after it has
-///                                    computed
+///                                    computed.
 ///
-/// For a late partner, the time for which the sender was late is subtracted. It is the sender's own
-/// measure of its computing, plus the word by which the receiver told it to begin (half a round
-/// trip of 0 bytes).
+/// For a late partner, the time for which the sender was late is subtracted. It has two parts: the
+/// sender's own measure of its computing, and the word by which the receiver told it to begin. The
+/// word takes half a round trip of 0 bytes.
 
 #include "work.hpp"
 

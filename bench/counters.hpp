@@ -4,9 +4,9 @@
 /// The MPI library's counts about its locks: performance variables of MPI_T with Heddle's names. A
 /// library without them counts nothing, and its result lines are shorter.
 ///
-/// A path's efficiency ("Lock Contention Management in Multithreaded MPI", section 3.2) is the
-/// number of productive operations for each acquisition of a lock. These are creations, completions
-/// and releases of requests. It has no value on a path that took no lock.
+/// A path's efficiency is the number of productive operations for each acquisition of a lock.
+/// Productive are creations, completions and releases of requests. It has no value on a path that
+/// took no lock. Source: "Lock Contention Management in Multithreaded MPI", section 3.2.
 ///
 /// Thread safety  read() while no other thread of the process is inside MPI: the numbers of
 ///                different counters then belong together.
@@ -123,9 +123,9 @@ private:
     std::array<MPI_T_pvar_handle, LockCounts::size> handles_{};
 };
 
-/// Returns the time in ns that each thread of this process has waited for locks, by its number in
-/// the library. Returns an empty list if the library does not count it. Call it while a
-/// LockCounters lives and no other thread is inside MPI.
+/// Returns the ns that each thread of this process has waited for locks, by its number in the
+/// library. Returns an empty list if the library does not count them. Call it while a LockCounters
+/// lives and no other thread is inside MPI.
 inline std::vector<unsigned long long> lock_waits() {
     int index = -1, count = 0;
     if (MPI_T_pvar_get_index("thread_lock_wait", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)

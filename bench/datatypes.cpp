@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 /// Compares MPI_Pack and MPI_Unpack of derived datatypes with loops written by hand for the same
-/// data, and measures the making of a type. Each case has about --bytes bytes of data. The compiler
-/// knows what the hand-written loops copy, but not how often and how far apart.
+/// data. It also measures the making of a type. Each case has about --bytes bytes of data. The
+/// compiler knows what the hand-written loops copy, but not how often and how far apart.
 
 #include <cstddef>
 #include <cstring>
@@ -127,8 +127,8 @@ Case structures(long bytes) {
             }};
 }
 
-/// Makes a case of n x n x `depth` doubles in the corner of an array twice as wide in every
-/// direction.
+/// Makes a case of n x n x `depth` doubles. They lie in the corner of an array twice as wide in
+/// every direction.
 Case subarray(long bytes, int depth) {
     int n = 2;
     while (8L * (n + 1) * (n + 1) * depth <= bytes) ++n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Message rate of n senders, each with a receiver of its own ("Fine-Grained Multithreading Support
-/// for Hybrid Threaded MPI Programming", section 5). The senders are the threads of one process, or
-/// processes. A receiver is always a process with a single thread.
+/// Message rate of n senders, each with a receiver of its own. It is section 5 of "Fine-Grained
+/// Multithreading Support for Hybrid Threaded MPI Programming". The senders are the threads of one
+/// process, or processes. A receiver is always a process with a single thread.
 ///
 /// In an iteration, the receiver posts its window of receives, acknowledges (0 bytes) and waits for
 /// them. The sender waits for the acknowledgement and sends the window. So no message is
@@ -11,8 +11,8 @@
 /// there are any, they idle.
 ///
 /// If the library counts what its locks do, the program tells how long each sending thread waits
-/// for them. In a run of its own, by one sender per process, it counts the acquisitions of a send
-/// alone (table 1).
+/// for them. It also counts the acquisitions of a send alone (table 1). That takes a run with one
+/// sender per process.
 
 #include <barrier>
 #include <functional>
@@ -261,8 +261,8 @@ Outcome measure(const Plan& plan, const bench::LockCounters& counters) {
 }
 
 /// Returns the words about locks: the time that a sending thread waits for locks in an iteration,
-/// and the acquisitions for a send. The time is told on average, for the thread that waits most,
-/// and for the one that waits least (in each repetition).
+/// and the acquisitions for a send. The time has three values: the average, the thread that waits
+/// most, and the one that waits least (in each repetition).
 std::string lock_words(const Plan& plan, const bench::LockCounters& counters,
                        const Outcome& outcome) {
     if (!counters.known()) return {};

@@ -2,13 +2,13 @@
 
 /// Measures files, each operation in turn with a program's own calls for it:
 ///
-/// blocks   contiguous blocks, each rank its own, beside pwrite and pread
+/// blocks   contiguous blocks, each rank its own, beside pwrite and pread.
 /// cube     a three-dimensional array of bytes in blocks of ranks, with runs of --run bytes. It is
-///          written and read collectively, beside MPI_Alltoallv to slabs and one pwrite each, and
-///          the reverse
-/// view     a view of a million pieces at irregular places is set, and a few of them are read
-/// open     a file is opened and closed by all ranks
-/// overlap  computing beside a nonblocking write: the hidden part of the shorter of the two
+///          written and read collectively. Beside it stand MPI_Alltoallv to slabs and one pwrite
+///          each, and the reverse.
+/// view     a view of a million pieces at irregular places is set, and a few of them are read.
+/// open     a file is opened and closed by all ranks.
+/// overlap  computing beside a nonblocking write: the hidden part of the shorter of the two.
 ///
 /// Rates are MB/s of all ranks together, and figures are medians of repetitions. A ratio is the
 /// median of the ratios of the repetitions. Each repetition measures both operations one after the

@@ -6,12 +6,12 @@
  * count_nothing calls an empty function of the same shape. The difference is therefore the MPI call
  * alone, but for two or three instructions. Rank 1 does the same outside callgrind.
  *
- * With SHORT_WINDOWS, windows have 8 messages and an MPI_Barrier between them, as in programs that
- * exchange a few messages in each step. Receivers then sleep in barriers, since callgrind is slow,
- * so that senders notify them for some messages.
+ * With SHORT_WINDOWS, windows have 8 messages and an MPI_Barrier between them. Programs that
+ * exchange a few messages in each step do so. Receivers then sleep in barriers, since callgrind is
+ * slow, so that senders notify them for some messages.
  *
- * A window before the counted ones, in functions of other names, lets the loader bind symbols and
- * the library connect and fill its pools. */
+ * A window precedes the counted ones, in functions of other names. In it the loader binds symbols,
+ * and the library connects and fills its pools. */
 
 #include <mpi.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 /// Measures the cost of a partner that has been waiting. Rank 0 computes for a while, then sends a
-/// message and receives the answer of rank 1, which has been blocked in MPI_Recv all that time. For
-/// each size and time the program tells the round trip as rank 0 sees it and its MPI_Send alone,
-/// medians over many. It also tells the CPU time that rank 1 spent for each round.
+/// message and receives an answer. Rank 1, which answers, has been blocked in MPI_Recv all that
+/// time. Figures are the round trip as rank 0 sees it and its MPI_Send alone, for each size and
+/// time. They are medians over many. Besides there is the CPU time that rank 1 spent for each
+/// round.
 
 #include "common.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Measures MPI_Isend, computing, MPI_Wait (P5, table 1), the receive being posted before. It tells
-/// the time of each of the two calls, and how much slower the computing gets by the message under
-/// way. Either the sender computes and the receiver waits, or both compute. The same ranks compute
-/// alone in turn with it, at the same time. An empty call, measured in turn, too, shows how much of
-/// a short time is the clock's.
+/// Measures MPI_Isend, computing, MPI_Wait (P5, table 1), the receive being posted before. Figures
+/// are the time of each call, and the slowdown of the computing by the message under way. Either
+/// the sender computes and the receiver waits, or both compute. The same ranks compute alone in
+/// turn with it, at the same time. An empty call, measured in turn, too, shows how much of a short
+/// time is the clock's.
 
 #include "work.hpp"
 

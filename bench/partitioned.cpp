@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Measures a message to which several threads contribute a part each. It is one partitioned
-/// message, for which each thread calls MPI_Pready, or a plain message of each thread, received
-/// with MPI_Irecv. In both, the main thread starts the round and waits for its end, between two
-/// barriers of the threads.
+/// Measures a message to which several threads contribute a part each. In one form it is a
+/// partitioned message, for which each thread calls MPI_Pready. In the other, each thread sends a
+/// plain message, which MPI_Irecv receives. In both, the main thread starts the round and waits for
+/// its end, between two barriers of the threads.
 
 #include <algorithm>
 #include <barrier>

@@ -3,10 +3,9 @@
 /// Ping-pong between ranks 0 and 1: half the round trip and the bandwidth for each size. Each side
 /// sends from one buffer and receives into another. With --window N rank 0 has N messages under
 /// way, each with a place of its own. Rank 1 answers all of them by one message of 0 bytes, and the
-/// time is that of one message. With --buffers written each message is written before it is sent
-/// and read after it has been received, as programs do. That takes part of the time. A short
-/// warm-up sets the number of round trips of a repetition, so that every size takes about the same
-/// time.
+/// time is that of one message. With --buffers written each message is written before it is sent,
+/// and read after it has been received. Programs do so, too, and the time includes it. A short
+/// warm-up sets the number of round trips, so that all sizes take about the same time.
 ///
 /// With --between jobs the partner is a process of another job, which the program starts by
 /// MPI_Comm_spawn. Messages then go over the intercommunicator. With --between merged they go over

@@ -3,13 +3,13 @@
 /// Measures new processes, and jobs that meet.
 ///
 /// spawn    one process starts others by MPI_Comm_spawn and disconnects from them, again and again.
-///          Figures are the call and both calls together, as the median of all rounds, of the first
-///          ten and of the last ten. After --seconds it ends with the round that is under way, but
-///          not before the twentieth.
-/// connect  a server and a client, jobs of a process each that share only a port name, connect and
-///          disconnect again and again. The client measures MPI_Comm_connect, while the server
-///          waits in MPI_Comm_accept. The first connection of the two is told apart, and --jobs
-///          pairs of them are started one after the other.
+///          Figures are the call and both calls together. Each is the median of all rounds, of the
+///          first ten and of the last ten. After --seconds it ends with the round that is under
+///          way, but not before the twentieth.
+/// connect  a server and a client connect and disconnect again and again. They are jobs of a
+///          process each that share only a port name. The client measures MPI_Comm_connect, while
+///          the server waits in MPI_Comm_accept. The first connection of the two is told apart, and
+///          --jobs pairs of them are started one after the other.
 ///
 /// The program starts children, servers and clients itself: plain MPI has no other means to start
 /// two jobs.

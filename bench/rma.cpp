@@ -3,15 +3,15 @@
 /// Measures one-sided communication from rank 0 to rank 1, which sleeps in a barrier meanwhile.
 ///
 ///   calls  single operations, in ns: put and flush, get and flush, fetch and op, compare and swap,
-///          lock with a put and unlock; and the rate of large puts
-///   rate   threads of rank 0 put (or get) messages of a size to places of their own on one window,
-///          and flush after a number of them. Each thread flushes for itself, or one for all (P1,
+///          lock with a put and unlock; and the rate of large puts.
+///   rate   threads of rank 0 put (or get) messages of a size to places of their own on one window.
+///          They flush after a number of them. Each thread flushes for itself, or one for all (P1,
 ///          RMA-MT: 1,000 of them; P2, section 5.2). The figure is millions of operations in a
-///          second, of all threads
-///   sync   fences, and post, start, complete and wait, of both ranks
+///          second, of all threads.
+///   sync   fences, and post, start, complete and wait, of both ranks.
 ///   large  puts and gets beside memcpy(): each call is followed by a memcpy() between private
 ///          buffers of that size, so that both meet the same machine. The figure is the median of
-///          the ratios: 1 is as fast, less is slower than memcpy()
+///          the ratios: 1 is as fast, less is slower than memcpy().
 
 #include <barrier>
 #include <cstdint>

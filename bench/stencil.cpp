@@ -9,8 +9,8 @@
 /// the paper's barrier because the messages of a barrier would be searched for, too.
 ///
 /// Threads live as long as the program, so that no run starts any. With --team new each run has its
-/// own threads, which have sent nothing before. The model (M_t, T_r, T_s) and the game of chance
-/// whose depths are shown beside lie in stencil/, plain C++ without MPI.
+/// own threads, which have sent nothing before. The folder stencil/ has the model (M_t, T_r, T_s),
+/// and the game of chance whose depths are shown beside. Both are plain C++ without MPI.
 
 #include <cstdint>
 #include <new>

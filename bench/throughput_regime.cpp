@@ -3,9 +3,9 @@
 /// Throughput regime ("Lock Contention Management in Multithreaded MPI", section 3.4.3): messages
 /// flow from the threads of a source process to those of a sink, pipelined. Thread i uses tag i.
 /// Windows follow each other without waiting for an answer. The source stays at most `credit`
-/// windows ahead, so that a fast source cannot fill the memory of a slow sink. In the last window
-/// the first byte of every message is 1. If the library counts what its locks do, the program tells
-/// the efficiency of both paths of the sink.
+/// windows ahead, so that it cannot fill the memory of a slow sink. In the last window the first
+/// byte of every message is 1. If the library counts what its locks do, the program tells the
+/// efficiency of both paths of the sink.
 
 #include <algorithm>
 #include <barrier>

@@ -2,9 +2,9 @@
 
 /// Measures the cost of waiting. In part one, every rank but 0 blocks in MPI_Recv for some seconds
 /// while rank 0 sleeps outside MPI. The figure is the CPU time that each process used meanwhile. In
-/// part two, rank 0 sleeps, stamps the time into a message and sends it to rank 1, which is
-/// blocked. Rank 1 tells how old the stamp is on return. Both ranks read CLOCK_MONOTONIC, so they
-/// must share a machine.
+/// part two, rank 1 is blocked. Rank 0 sleeps, stamps the time into a message and sends it to rank
+/// 1. Rank 1 tells how old the stamp is on return. Both ranks read CLOCK_MONOTONIC, so they must
+/// share a machine.
 
 #include <algorithm>
 #include <thread>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Averages without a centre. Every rank has a measurement and talks only to its neighbours in a
-// graph, which is a ring with a few random chords. Each rank moves towards the values of its
+// graph. The graph is a ring with a few random chords. Each rank moves towards the values of its
 // neighbours, and all ranks end at the average of all. Each edge is given to MPI by the rank at one
 // of its ends (MPI_Dist_graph_create). A round is one call (MPI_Neighbor_allgather).
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A hash table whose places are spread over all ranks. A rank that adds to a key finds its place by
- * MPI_Compare_and_swap of the key with an empty one, and adds by MPI_Fetch_and_op. No rank serves
- * another. Each rank adds its share of words, which are numbers here. Then each rank looks up all
- * of them. */
+/* A hash table whose places are spread over all ranks. A rank that adds to a key first finds its
+ * place, by MPI_Compare_and_swap of the key with an empty one. It adds by MPI_Fetch_and_op. No rank
+ * serves another. Each rank adds its share of words, which are numbers here. Then each rank looks
+ * up all of them. */
 
 #include <mpi.h>
 #include <stdint.h>

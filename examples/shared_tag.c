@@ -4,13 +4,12 @@
  * small messages to the next rank, and receive from the one before, on MPI_COMM_WORLD.
  *
  *   shared      every message has tag 0: the standard orders messages between all threads, so that
- *               all go through one queue
- *   distinct    each thread has a tag of its own: threads have nothing in common
+ *               all go through one queue.
+ *   distinct    each thread has a tag of its own: threads have nothing in common.
  *   overtaking  tag 0, on a communicator that promises that order does not matter
- *               (mpi_assert_allow_overtaking)
+ *               (mpi_assert_allow_overtaking).
  *
- * It is not known which thread receives a message of a shared tag, so that only the sum of all is
- * checked. */
+ * Any thread may receive a message of a shared tag, so that only the sum of all is checked. */
 
 #include <mpi.h>
 #include <omp.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A queue of work without a master. A rank that has time draws the next number, by MPI_Fetch_and_op
- * on a counter of rank 0, which computes like all others. Ranks add results up at their owners, by
- * MPI_Accumulate. The work: how many steps numbers take to 1, halved when even, tripled and one
- * more when odd. */
+/* A queue of work without a master. A rank that has time draws the next number by MPI_Fetch_and_op.
+ * The counter lies with rank 0, which computes like all others. Ranks add results up at their
+ * owners, by MPI_Accumulate. The work: how many steps numbers take to 1, halved when even, tripled
+ * and one more when odd. */
 
 #include <mpi.h>
 #include <stdio.h>

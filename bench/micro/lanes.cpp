@@ -3,8 +3,8 @@
 ///
 ///   micro_lanes [FABRIC [INTERFACE]]      default: auto, lo
 ///
-/// It measures half a round trip of 8 bytes, a stream of messages of 8 bytes in windows of 64, and
-/// 1 MiB in pieces. If the provider can, it also measures 1 MiB read by the receiver.
+/// It measures half a round trip of 8 bytes, windows of 64 such messages, and 1 MiB in pieces. If
+/// the provider can, it also measures 1 MiB read by the receiver.
 
 #include <cstdio>
 #include <stdexcept>

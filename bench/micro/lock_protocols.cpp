@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Measures the lock protocols of sync/locks alone, and passed on among threads that touch 10
-/// random cache lines inside (P2, section 3.4.1, figure 2a), all on the main path. It does so with
-/// more threads than cores, too.
+/// Measures the lock protocols of sync/locks, all on the main path. A lock is used alone, or
+/// threads pass it on. They touch 10 random cache lines inside (P2, section 3.4.1, figure 2a).
+/// There may be more threads than cores.
 
 #include <benchmark/benchmark.h>
 

@@ -6,11 +6,11 @@
 ///
 /// tags        each message has a tag of its own; `sources`: a source of its own; `any_source`: a
 ///             tag of its own, and is received with MPI_ANY_SOURCE; `four`: one of four tags, in
-///             turn; `one`: the same tag as all others
-/// posted      `depth` receives are posted, then the messages come
-/// unexpected  `depth` messages come, then they are received
+///             turn; `one`: the same tag as all others.
+/// posted      `depth` receives are posted, then the messages come.
+/// unexpected  `depth` messages come, then they are received.
 /// in_order    first posted or come, first matched; `reverse`: the last one first, so that a list
-///             searches all of it; `random`: in an order of no meaning
+///             searches all of it; `random`: in an order of no meaning.
 ///
 /// Linear engines run with 262,144 only if they find their entries in front.
 

@@ -94,7 +94,7 @@ TEST(SearchDepth, of_equal_and_of_opposite_orders) {
     EXPECT_EQ(stencil::search_depth(tags, reversed).deepest, 100);
 }
 
-// A message that comes at random from a list in random order is found in its middle, which is
+// A message that comes at random from a list in random order is found in its middle. The middle is
 // nearer to the front with every message: (n + 3) / 4 on average.
 TEST(SearchDepth, approaches_a_quarter_of_the_list_when_all_is_random) {
     stencil::Random random(4);

@@ -110,7 +110,7 @@ Time Machine::fetch(Line& line, bool to_write, Time at) {
     const unsigned me = running_->processor;
     if (line.holders[me] && (!to_write || line.alone)) return at + costs_.hit;
     Time nearest = costs_.far,
-         farthest = costs_.hit;  // the latter if there is nobody to take it from
+         farthest = costs_.hit;  // the cost if no processor has the line
     for (std::size_t p = line.holders._Find_first(); p < most_processors;
          p = line.holders._Find_next(p)) {
         if (p == me) continue;

@@ -3,8 +3,7 @@
 /// A machine of many cores in virtual time: its threads pay for the transfers of cache lines.
 ///
 /// Threads        fibers; thread n runs on processor n, alone. The thread whose time is least goes
-///                on, so that the costs determine the order of everything, and a run repeats
-///                exactly.
+///                on. So the costs determine the order of everything, and a run repeats exactly.
 /// Lines          a processor has a line, alone or with others, or has to get it. Reading fetches
 ///                it from the nearest processor that has it. Writing takes it from all of them, as
 ///                long as the farthest one needs. A line serves one request at a time; later

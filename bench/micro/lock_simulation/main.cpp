@@ -105,8 +105,8 @@ Topology topology_of(const std::string& text) {
 }
 
 /// Prints a table of rates, in millions a second and relative to MCS. For the last number of
-/// threads it also prints, for each path, the share of productive acquisitions, the acquisitions
-/// for an operation, and the number of other threads that wait.
+/// threads it also prints three figures of each path. They are the share of productive
+/// acquisitions, the acquisitions for an operation, and the number of other threads that wait.
 void print_table(const std::vector<unsigned>& threads, const std::vector<Contestant>& all,
                  const std::map<std::string_view, std::vector<Outcome>>& outcomes) {
     fmt::print("{:<16}", "threads");

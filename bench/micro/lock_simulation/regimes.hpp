@@ -7,8 +7,8 @@
 /// It takes the main path at first, then the progress path.
 ///
 /// A poll takes all completions that are there, also those of other threads. Each thread sees its
-/// own when it has the lock again. An acquisition is productive if an operation was issued in it,
-/// if its poll found a completion, or if the thread's own wait ended in it.
+/// own when it has the lock again. An acquisition is productive if an operation was issued in it or
+/// its poll found a completion. It is also productive if the thread's own wait ended in it.
 
 #include <algorithm>
 #include <queue>
@@ -32,8 +32,8 @@ struct Workload {
     unsigned passage_lines = 10;  ///< touched in the passing regime, as in the paper
     unsigned issue_lines = 4;     ///< of the library's, touched by issuing an operation
     unsigned poll_lines = 2;      ///< touched by a poll that finds nothing, the same ones each time
-    unsigned found_lines = 2;     ///< touched besides by a poll that finds a completion
-    /// the lines of issuing and finding are chosen from these at random
+    unsigned found_lines = 2;     ///< touched besides by a poll that finds any
+    /// The lines of issuing and finding are chosen from these at random.
     unsigned shared_lines = 64;
     Time issue_work = nanoseconds(100), poll_work = nanoseconds(50), found_work = nanoseconds(50);
     unsigned window = 64;  ///< messages of a thread before it waits, in the throughput regime

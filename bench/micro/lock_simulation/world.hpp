@@ -82,8 +82,7 @@ struct CostedWorld {
         Machine::here().wake_one(word.word());
     }
     static void pause() noexcept { Machine::here().pause(); }
-    /// Each thread has a processor of its own, so an offer is a place at which a spinning thread
-    /// waits for free.
+    /// A spinning thread waits for free at an offer, since it has a processor of its own.
     static constexpr int pauses_before_offer = 1;
     static void yield() noexcept { Machine::here().wait_for_change(); }
     static std::chrono::nanoseconds now() noexcept {
