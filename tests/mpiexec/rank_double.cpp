@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A rank without MPI, for tests of the launcher: carries out its arguments one by one.
+/// A rank without MPI, for tests of the launcher. It carries out its arguments one by one:
 ///
-///   R@word        only in rank R
+///   R@word           only in rank R.
 ///   say:TEXT  error:TEXT  print:TEXT (without newline)  echo (copies standard input)
-///   cpus          prints how many hardware threads it may use, and which
+///   cpus             prints how many hardware threads it may use, and which.
 ///   init finalize barrier put:K=V get:K ask:LINE     PMI-1; answers are printed
-///   abort:N       PMI's abort, then waits
-///   board:STAGE   started, initialized, closed or finalized      board-abort:N:REASON
-///   block:CALL:PEER:TAG   writes a blocked entry, 3 seconds old, of a receive; PEER self: of a send to itself
+///   abort:N          PMI's abort, then waits.
+///   board:STAGE      started, initialized, closed or finalized      board-abort:N:REASON
+///   block:CALL:PEER:TAG  writes a blocked entry, 3 seconds old, of a receive; PEER self: of a send
+///                        to itself.
 ///   exit:N  raise:N  wait  ignore:N  until:N (waits for signal N and says so)
-///   child         starts a process that sleeps, in the rank's process group
-///   daemon        one in a session of its own, orphaned
-///   stubborn-daemon   the same, ignoring SIGTERM
+///   child            starts a process that sleeps, in the rank's process group.
+///   daemon           starts one in a session of its own, orphaned.
+///   stubborn-daemon  the same, ignoring SIGTERM.
 
 #include <sched.h>
 #include <signal.h>
@@ -113,7 +114,7 @@ void copy_input() {
         (void)!::write(STDOUT_FILENO, buffer, static_cast<std::size_t>(size));
 }
 
-/// Also where a sanitizer would rather report the signal than die of it.
+/// Dies by the signal, even if a sanitizer would rather report it.
 void die_by(int signal) {
     ::signal(signal, SIG_DFL);
     ::raise(signal);
