@@ -64,7 +64,7 @@ static void* work_with_tag(void* argument) {
 static void on_threads(void* (*function)(void*)) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; ++i) {
-        const int number = (i + rank) % THREADS; /* started in different orders */
+        const int number = (i + rank) % THREADS; /* in another order on each process */
         CHECK(pthread_create(&threads[i], NULL, function, (void*)(long)number) == 0);
     }
     for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
@@ -73,7 +73,7 @@ static void on_threads(void* (*function)(void*)) {
 int main(void) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     for (int i = 0; i < THREADS; ++i) {
-        /* Everybody, in another order each time: other first members. */
+        /* All ranks take part, in another order each time: other first members. */
         OK(MPI_Comm_split(MPI_COMM_WORLD, 0, (rank + i) % size, &parents[i]));
     }
     on_threads(work);

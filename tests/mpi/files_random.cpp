@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random views of a file and random accesses by every kind of function, against a model that
-/// writes single bytes.
+/// Random views of a file and random accesses by every kind of function. A model writes single
+/// bytes.
 ///
-/// A file is made of tiles of cells. In each round all ranks draw the same numbers. These are the
-/// owner of each cell of the tile, the functions by which all write, and the part of its data that
-/// each writes. So each rank knows the whole file. The data is read back by plain system calls, and
-/// through views by random functions.
+/// A file is made of tiles of cells. In each round all ranks draw the same numbers. These say which
+/// rank owns each cell of the tile, by which functions all write, and what each one writes. So each
+/// rank knows the whole file. The data is read back by plain system calls, and through views by
+/// random functions.
 ///
 ///     files_random [ROUNDS [SEED [PREFIX]]]     PREFIX of names, as "faulty:short:"
 ///     files_random ROUNDS SEED full             files that become full at random places
@@ -44,7 +44,8 @@ struct Tile {
     std::vector<int> owner;
     std::int64_t extent = 0;
 
-    /// Returns the place of byte `k` of a rank's data in tiles from 0 on, or -1 if it has none.
+    /// Returns the place of byte `k` of a rank's data in tiles from 0 on. Returns -1 if it has
+    /// none.
     std::int64_t place(int who, std::int64_t k) const {
         const std::int64_t each = bytes(who);
         if (each == 0) return -1;

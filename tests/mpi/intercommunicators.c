@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intercommunicators (MPI 5.0, 7.6): the even ranks of the world on one side, the odd ones on the other. */
+/* Intercommunicators (MPI 5.0, 7.6): the even ranks of the world on one side, the odd ones on the
+ * other. */
 #include <pthread.h>
 
 #include "check.h"

@@ -6,8 +6,10 @@
  * second message on CALM, and calls MPI no more until rank 1 has looked. Rank 1 probes for the tag
  * of the second one, which fetches that one alone. Then it takes any, and must get the first one.
  *
- *     order_backlog [--undelayed]    in most rounds, calm messages come while those of BUSY are stuck;
- *                                    in some they share a ring, however many instances there are */
+ *     order_backlog [--undelayed]
+ *
+ * In most rounds of --undelayed the calm messages come while those of BUSY are stuck. In some they
+ * share a ring with them, however many instances there are. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>

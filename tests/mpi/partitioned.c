@@ -26,7 +26,8 @@ static void* contribute(void* argument) {
     return NULL;
 }
 
-/* Each of 8 threads contributes a partition of `length` ints; the receiver has `cuts` partitions. */
+/* Each of 8 threads contributes a partition of `length` ints. The receiver has `cuts`
+ * partitions. */
 static void by_threads(int length, int cuts) {
     const int total = threads * length;
     int *out = calloc(total, sizeof *out), *in = calloc(total, sizeof *in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads spawn, accept and connect at once, each on a communicator of its own, in a job and in its
- * child job:
+/* Threads spawn, accept and connect at once, each on a communicator of its own. They do so in a job
+ * and in its child job:
  *   0, 1  start children, all of the job together, and each process for itself.
  *   2, 3  accept connections of the other job, and connect to its port.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Session_finalize waits for the sends of its session only. Operations of another session and
- * of the world model may wait for later calls of this process. If it has to wait, it is woken, also
- * while another thread of the process sleeps in MPI and listens for all. */
+ * of the world model may wait for later calls of this process. A thread that waits there is woken.
+ * It is woken also while another thread of the process sleeps in MPI and listens for all. */
 #include <pthread.h>
 #include <stdint.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions (MPI 5.0, 11.3): before, during, after and without the world model, by several threads. */
+/* Sessions (MPI 5.0, 11.3) before, during, after and without the world model, by several
+ * threads. */
 #include <pthread.h>
 
 #include "check.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles of objects that are gone, and numbers that never were a handle. Each call raises the
  * class of the handle's kind, and leaves the variable as it is. Handles of each kind lie beside
- * each other in memory or as integers, so that a wrong one is also tried beside a right one. Plain
- * MPI, for any ABI. */
+ * each other in memory or as integers. So a wrong one is also tried beside a right one. Plain MPI,
+ * for any ABI. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages that go through rings of payload (node/payload_ring.hpp). Every size and layout arrives
- * as it was sent, whatever the receiver does meanwhile, and whatever unreceived message lies in the
- * ring. */
+ * as it was sent. It makes no difference what the receiver does meanwhile, and which unreceived
+ * messages lie in the ring. */
 #include "check.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Performance variables (MPI 5.0, 15.3.7) count the messages that the test sends, in sessions that
- * do not see each other. */
+/* Performance variables (MPI 5.0, 15.3.7) count the messages of this test. Sessions do not see each
+ * other. */
 #include "check.h"
 
 enum { MESSAGES = 10, BYTES = 24, LARGE = 100000 };

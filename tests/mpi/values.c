@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses, predefined and contiguous datatypes, memory, handles as integers, the ABI's own queries. */
+/* Statuses, predefined and contiguous datatypes, memory, handles as integers, the ABI's own
+ * queries. */
 #include "check.h"
 
 static int rank, size;

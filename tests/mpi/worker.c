@@ -237,7 +237,7 @@ static int threads_that_may_run_on(int cores) {
     return count;
 }
 
-/* The program has not asked for a worker. Rank 0 has more cores than threads, and gets one with
+/* The program has not asked for a worker. Rank 0 has more cores than threads. It gets a worker with
  * its first large message, also if the sending thread is bound to one core. The others have one
  * core. */
 static void spare(void) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Rings that give their pages back while others are used. Two threads of each rank send random
-/// messages by many tags. In the rests between them all threads wait for one. It goes round by
-/// round until HEDDLE_STRESS_SECONDS (default 5) are over, and until rings of each rank have given
-/// pages back.
+/// messages by many tags. In the rests between them all threads wait for one. The rounds end when
+/// HEDDLE_STRESS_SECONDS (default
+/// 5) are over and rings of each rank have given pages back.
 
 #include <chrono>
 #include <cstdlib>
