@@ -481,8 +481,7 @@ static void counts_beyond_int(void) {
     OK(MPI_File_close(&file));
 }
 
-/* Writes and reads pieces on both sides of 2 and 4 GiB, by every kind, in a file that is mostly
- * holes. */
+/* Writes and reads pieces on both sides of 2 and 4 GiB, by every kind. The file is mostly holes. */
 static void five_gigabytes(void) {
     enum { pieces = 6 };
     const MPI_Aint gigabyte = (MPI_Aint)1 << 30;
