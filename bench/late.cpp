@@ -62,7 +62,7 @@ void measure(long bytes, long answer, long microseconds, int rounds) {
     Messages messages{std::vector<char>(static_cast<std::size_t>(bytes)),
                       std::vector<char>(static_cast<std::size_t>(answer))};
     const double seconds = 1e-6 * static_cast<double>(microseconds);
-    round_trips(rounds / 10 + 1, seconds, messages);  // so that the library learns what it learns
+    round_trips(rounds / 10 + 1, seconds, messages);  // the library adapts in these rounds
     MPI_Barrier(MPI_COMM_WORLD);
     const double before = bench::cpu_seconds();
     const Times times = round_trips(rounds, seconds, messages);

@@ -104,7 +104,7 @@ void bind_to(int core) {
     sched_setaffinity(0, sizeof own, &own);
 }
 
-/// The messages of one size, and what is done with them.
+/// The messages of one size, and the operations on them.
 class Exchange {
 public:
     Exchange(const Plan& plan, const Pair& pair, long size)

@@ -112,7 +112,7 @@ static void waitall(void) {
     MPI_Irecv(&value, 1, MPI_INT, next, 2, world, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
-static void waitall_half(void) { /* one of the two messages comes */
+static void waitall_half(void) { /* only one of the two messages comes */
     MPI_Request requests[2];
     MPI_Irecv(&value, 1, MPI_INT, before, 1, world, &requests[0]);
     MPI_Irecv(&value, 1, MPI_INT, next, 2, world, &requests[1]);
@@ -159,7 +159,7 @@ static void mprobe(void) {
     MPI_Message message;
     MPI_Mprobe(MPI_ANY_SOURCE, 1, world, &message, MPI_STATUS_IGNORE);
 }
-static void partitions_missing(void) { /* of two partitions one is never ready */
+static void partitions_missing(void) { /* one of two partitions is never ready */
     MPI_Request request;
     int data[2] = {0, 0};
     if (rank == 0) {
@@ -241,7 +241,7 @@ static void split_missing(void) {
     else
         MPI_Comm_split(world, 0, 0, &part);
 }
-static void neighbors(void) { /* the first one does not come */
+static void neighbors(void) { /* the first rank does not come */
     MPI_Comm ring;
     int periodic = 1, received[2];
     MPI_Cart_create(world, 1, &size, &periodic, 0, &ring);
@@ -307,7 +307,7 @@ static void intercommunicator(void) {
     MPI_Recv(&value, 1, MPI_INT, 0, 1, both, MPI_STATUS_IGNORE);
 }
 
-static void intercommunicator_missing(void) { /* of two leaders one does not come */
+static void intercommunicator_missing(void) { /* one of two leaders does not come */
     MPI_Comm both;
     if (rank == 0)
         MPI_Intercomm_create(MPI_COMM_SELF, 0, world, 1, 9, &both);

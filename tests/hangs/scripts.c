@@ -19,7 +19,7 @@ enum { most_threads = 2, most_operations = 64, most_line = 4096, large = 1 << 20
 enum { groups_per_thread = 4 };
 
 typedef struct {
-    int rank, thread, number; /* number: of the message among those of its sender */
+    int rank, thread, number; /* number: place of the message among those of its sender */
     int large;
 } Content;
 

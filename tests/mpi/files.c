@@ -127,7 +127,7 @@ static void sizes(void) {
     CHECK(bytes == 5000);
     FAILS(MPI_File_set_size(file, -1), MPI_ERR_ARG);
     if (size > 1) FAILS(MPI_File_set_size(file, rank), MPI_ERR_NOT_SAME);
-    /* Beyond 2 and 4 GiB, with holes. */
+    /* The data lies beyond 2 and 4 GiB, with holes. */
     const MPI_Offset far = ((MPI_Offset)5 << 30) + rank;
     char byte = (char)('a' + rank), got = 0;
     OK(MPI_File_write_at_all(file, far, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE));

@@ -25,7 +25,7 @@ static MPI_Datatype layout(int way, int n) {
             break;
         }
         case 3: {
-            /* Pairs of a char's gap and an int, backwards. */
+            /* Ints with gaps behind them, in reverse order. */
             MPI_Type_create_resized(MPI_INT, 0, 12, &inner);
             MPI_Type_create_hvector(n, 1, -12, inner, &type);
             MPI_Type_free(&inner);

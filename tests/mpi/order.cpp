@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     const auto seed = [](int thread) { return static_cast<unsigned>(rank * 64 + thread + 1); };
     // order [MESSAGES]
     const int most = argc > 1 ? std::atoi(argv[1]) : 200'000;
-    const int handed_over = most / 10;  // each turn may take a turn of the scheduler
+    const int handed_over = most / 10;  // each hand-over may take a turn of the scheduler
     part("mutex", most, [&](int i) { send_by_mutex(seed(i)); }, receive_one_by_one);
     part("mutex, posted ahead", most, [&](int i) { send_by_mutex(seed(i)); }, receive_posted_ahead);
     part("flag", handed_over, [](int i) { send_by_flag(i, false); }, receive_one_by_one);

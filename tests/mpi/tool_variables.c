@@ -56,7 +56,7 @@ static void strings(void) {
           MPI_T_ERR_INVALID);
 }
 
-/* Each variable is found under its name, and described. */
+/* Finds each variable under its name, and checks its description. */
 static void descriptions(void) {
     int number;
     OK(MPI_T_cvar_get_num(&number));

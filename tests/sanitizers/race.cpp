@@ -42,7 +42,7 @@ void after_send() {
 
 void count(void*, void*, int*, MPI_Datatype*) { ++racy; }
 
-/// Operations of a program are called by both threads at once.
+/// Both threads call operations of the program at once.
 void callback() {
     MPI_Op operation;
     OK(MPI_Op_create(count, 1, &operation));

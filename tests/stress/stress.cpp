@@ -248,7 +248,7 @@ struct Scatter {
     }
 };
 std::unique_ptr<Scatter> shared;
-std::atomic<int> ready_ranks{0};  ///< that have told rank 0 so
+std::atomic<int> ready_ranks{0};  ///< ranks that have told rank 0 so
 
 void Thread::send_scattered(Kind kind, int to, std::uint32_t count, int sequence) {
     const int tag = static_cast<int>(dice(scatter_tags));

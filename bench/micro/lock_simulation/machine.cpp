@@ -19,7 +19,7 @@ struct Machine::Fiber {
     ucontext_t context{};
     std::uint64_t waits = 0;
     std::vector<std::pair<Line*, std::uint64_t>>
-        looked_at;  ///< since the last wait, and what version it saw
+        looked_at;  ///< lines read since the last wait, and their versions then
 };
 
 platform::Hierarchy Topology::hierarchy() const {

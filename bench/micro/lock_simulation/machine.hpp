@@ -33,7 +33,7 @@ constexpr Time nanoseconds(double ns) { return static_cast<Time>(ns * 1000); }
 
 struct Costs {
     Time hit = nanoseconds(1.5);     ///< an access to a line that the processor has
-    Time locked = nanoseconds(7);    ///< what a read-modify-write adds
+    Time locked = nanoseconds(7);    ///< added by a read-modify-write
     Time sibling = nanoseconds(15);  ///< a line from the other processor of the core
     Time near = nanoseconds(60);     ///< a line from another core of the socket
     Time far = nanoseconds(140);     ///< a line from another socket
@@ -94,7 +94,7 @@ private:
     struct Fiber;
     struct Watcher {
         Fiber* fiber;
-        std::uint64_t wait;  ///< which of its waits
+        std::uint64_t wait;  ///< number of its wait
     };
     struct Line {
         std::bitset<most_processors> holders;
