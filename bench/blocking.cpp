@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// What a single blocking call takes (P5, figures 5 to 7), by what its partner does meanwhile.
-///   --call send --partner waiting     MPI_Send to a rank that is in MPI_Recv
-///   --call send --partner computing   MPI_Send to a rank that computes first
-///   --call recv --partner early       MPI_Recv of a message that was sent while the receiver computed
-///   --call recv --partner late        MPI_Recv of one that the sender sends after it has computed
-/// The last is without the time for which the sender was late: what the sender computed, as it tells, and what the word took
-/// by which the receiver told it to begin (half a round trip of 0 bytes).
+/// Measures a single blocking call (P5, figures 5 to 7), by what its partner does meanwhile.
+///   --call send --partner waiting    MPI_Send to a rank that is in MPI_Recv.
+///   --call send --partner computing  MPI_Send to a rank that computes first.
+///   --call recv --partner early      MPI_Recv of a message sent while the receiver computed.
+///   --call recv --partner late       MPI_Recv of a message that the sender sends after it has
+///                                    computed.
+///
+/// For a late partner, the time for which the sender was late is subtracted. It has two parts: the
+/// sender's own measure of its computing, and the word by which the receiver told it to begin. The
+/// word takes half a round trip of 0 bytes.
 
 #include "work.hpp"
 
@@ -35,13 +38,13 @@ Plan read_plan(int argc, char** argv) {
     return plan;
 }
 
-/// One word from a rank to the other.
+/// Sends a word of 0 bytes to the other rank.
 void tell(int to) { MPI_Send(nullptr, 0, MPI_CHAR, to, tag + 1, MPI_COMM_WORLD); }
 void hear(int from) {
     MPI_Recv(nullptr, 0, MPI_CHAR, from, tag + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/// Seconds of half a round trip of 0 bytes; on rank 1.
+/// Returns the seconds of half a round trip of 0 bytes, on rank 1.
 double word_takes() {
     std::vector<double> trips;
     for (int k = 0; k < 50; ++k) {
@@ -63,7 +66,7 @@ public:
           size_(static_cast<int>(size)),
           word_(plan.partner == "late" ? word_takes() : 0) {}
 
-    /// Seconds that the call took in this round, on the rank that makes it.
+    /// Does a round. Returns the seconds that the call took, on the rank that makes it.
     double round() {
         MPI_Barrier(MPI_COMM_WORLD);
         return bench::rank() == 0 ? sender() : receiver();
@@ -80,7 +83,7 @@ private:
             MPI_Send(&late, 1, MPI_DOUBLE, 1, tag + 2, MPI_COMM_WORLD);
             return 0;
         }
-        if (plan_.partner == "waiting") work_.run();  // until the other is in MPI_Recv
+        if (plan_.partner == "waiting") work_.run();  // until the partner is in MPI_Recv
         return send();
     }
 

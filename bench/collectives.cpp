@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Time of a collective call, back to back, for each operation and size. With --threads, as many
+/// Measures a collective call, back to back, for each operation and size. With --threads, so many
 /// threads do the same at once, each on a communicator of its own.
 
 #include <thread>
@@ -125,7 +125,7 @@ Call call_of(const std::string& operation) {
     return found->second;
 }
 
-/// Seconds that so many calls take.
+/// Returns the seconds that this number of calls takes.
 double calls_take(Call call, long calls, long bytes, Lane& lane) {
     const int size = static_cast<int>(bytes);
     const double start = bench::now();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What the MPI benchmarks share: the clock, command line options, medians and initialisation.
-/// Plain MPI and standard C++20, so that every MPI library builds and runs the same source.
+/// The parts that the MPI benchmarks share: the clock, command line options, medians and
+/// initialisation. Plain MPI and standard C++20, so that every MPI library builds and runs the same
+/// source.
 
 #include <mpi.h>
 
@@ -20,20 +21,20 @@
 
 namespace bench {
 
-/// Seconds of CLOCK_MONOTONIC, which the processes of one machine share.
+/// Returns the seconds of CLOCK_MONOTONIC, which the processes of one machine share.
 inline double now() {
     using namespace std::chrono;
     return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
-/// Seconds of processor time that this process has taken.
+/// Returns the seconds of processor time that this process has taken.
 inline double cpu_seconds() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Median; of an even number of values the mean of the two in the middle.
+/// Returns the median; of an even number of values the mean of the two in the middle.
 inline double median(std::vector<double> values) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());
@@ -41,7 +42,8 @@ inline double median(std::vector<double> values) {
     return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// `--name value` and `--name=value`. Whatever no get asked for is an error, told by done().
+/// Options `--name value` and `--name=value`. done() reports an option that no get asked for as an
+/// error.
 class Options {
 public:
     Options(int argc, char** argv, const char* usage) : program_(argv[0]), usage_(usage) {
@@ -94,7 +96,7 @@ public:
         return number;
     }
 
-    /// The value of option `name`; K and M stand for 1024 and 1024 * 1024.
+    /// Returns the value of option `name`; K and M stand for 1024 and 1024 * 1024.
     long parse(const std::string& name, const std::string& value, long least,
                long most = std::numeric_limits<int>::max()) const {
         const char* const end = value.data() + value.size();
@@ -112,7 +114,7 @@ public:
         return number;
     }
 
-    /// Numbers separated by commas.
+    /// Returns the numbers of a list separated by commas.
     std::vector<long> list(const std::string& name, const std::string& otherwise) {
         const std::string all = text(name, otherwise);
         std::vector<long> numbers;
@@ -129,7 +131,7 @@ public:
         if (!given_.empty()) leave(2, "unknown option --" + given_.begin()->first);
     }
 
-    /// A complaint comes alone: the usage would hide it, once for each rank.
+    /// Ends the program with a complaint alone: the usage would hide it, once for each rank.
     [[noreturn]] void leave(int code, const std::string& complaint) const {
         if (code == 0)
             std::printf("%s", usage_);
@@ -152,7 +154,7 @@ private:
     std::abort();
 }
 
-/// MPI_Init_thread at `single` or `multiple`; a lower level than asked for ends the program.
+/// Calls MPI_Init_thread at `single` or `multiple`. Ends the program if MPI gives a lower level.
 inline void initialise(int* argc, char*** argv, const std::string& level) {
     const int asked = level == "single" ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int given = 0;

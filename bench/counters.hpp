@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What the MPI library counts about its locks: performance variables of MPI_T with Heddle's names. Of a
-/// library without them nothing is known, and result lines are shorter.
+/// The MPI library's counts about its locks: performance variables of MPI_T with Heddle's names. A
+/// library without them counts nothing, and its result lines are shorter.
 ///
-/// A path's efficiency ("Lock Contention Management in Multithreaded MPI", section 3.2) is how many
-/// productive operations, that is creations, completions and releases of requests, come on one
-/// acquisition of a lock. It has no value on a path that took no lock.
+/// A path's efficiency is the number of productive operations for each acquisition of a lock.
+/// Productive are creations, completions and releases of requests. It has no value on a path that
+/// took no lock. Source: "Lock Contention Management in Multithreaded MPI", section 3.2.
 ///
-/// Thread safety  read() while no other thread of the process is inside MPI: the numbers of different
-///                counters then belong together.
+/// Thread safety  read() while no other thread of the process is inside MPI: the numbers of
+///                different counters then belong together.
 
 #include <array>
 #include <cstring>
@@ -27,7 +27,7 @@ enum Counted : std::size_t {
     productive_progress
 };
 
-/// Counted in one process, or in several and added up.
+/// The counts of one process, or the sums of several.
 class LockCounts {
 public:
     static constexpr std::size_t size = productive_progress + 1;
@@ -36,11 +36,11 @@ public:
     double operator[](Counted which) const { return all_[which]; }
     double acquisitions() const { return all_[acquisitions_main] + all_[acquisitions_progress]; }
 
-    /// Adds what was counted between two readings.
+    /// Adds the counts between two readings.
     void add(const LockCounts& before, const LockCounts& after) {
         for (std::size_t i = 0; i < size; ++i) all_[i] += after.all_[i] - before.all_[i];
     }
-    /// Adds up those of all processes of MPI_COMM_WORLD, in all of them.
+    /// Adds up the counts of all processes of MPI_COMM_WORLD, in all of them.
     void sum_over_ranks() {
         MPI_Allreduce(MPI_IN_PLACE, all_.data(), size, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
@@ -49,7 +49,7 @@ private:
     std::array<double, size> all_{};
 };
 
-/// The counters of this process, from MPI_Init to before MPI_Finalize.
+/// The counters of this process, from MPI_Init until before MPI_Finalize.
 class LockCounters {
 public:
     LockCounters() {
@@ -66,10 +66,10 @@ public:
         MPI_T_finalize();
     }
 
-    /// Whether the library has them all; the same in all processes.
+    /// Returns whether the library has all of them; the same in all processes.
     bool known() const { return known_; }
 
-    /// Since MPI_Init; zeros where nothing is known.
+    /// Returns the counts since MPI_Init, or zeros if the library has no counters.
     LockCounts read() const {
         LockCounts counts;
         for (std::size_t i = 0; known_ && i < names.size(); ++i) {
@@ -82,11 +82,12 @@ public:
 
 private:
     static constexpr std::array<const char*, LockCounts::size> names{
-        // by Counted
+        // indexed by Counted
         "lock_acquisitions_main", "lock_acquisitions_progress", "lock_contended", "lock_wait",
         "productive_main",        "productive_progress"};
 
-    /// Whether variable `index` is the counter: found by name, since classes are the library's choice.
+    /// Returns whether variable `index` is the counter. The name decides, since classes are the
+    /// library's choice.
     static bool is(int index, const char* wanted, bool& runs_by_itself) {
         std::array<char, 256> name{};
         int length = name.size(), verbosity = 0, kind = 0, bind = 0, readonly = 0, continuous = 0;
@@ -122,8 +123,9 @@ private:
     std::array<MPI_T_pvar_handle, LockCounts::size> handles_{};
 };
 
-/// What each thread of this process has waited for locks, in ns, by its number in the library; empty where
-/// nothing is known. While a LockCounters lives and no other thread is inside MPI.
+/// Returns the ns that each thread of this process has waited for locks, by its number in the
+/// library. Returns an empty list if the library does not count them. Call it while a LockCounters
+/// lives and no other thread is inside MPI.
 inline std::vector<unsigned long long> lock_waits() {
     int index = -1, count = 0;
     if (MPI_T_pvar_get_index("thread_lock_wait", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
@@ -132,7 +134,7 @@ inline std::vector<unsigned long long> lock_waits() {
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
     MPI_T_pvar_session_create(&session);
     std::vector<unsigned long long> waits;
-    // A new handle knows all threads that have come.
+    // A new handle includes all threads that have come so far.
     if (MPI_T_pvar_handle_alloc(session, index, nullptr, &handle, &count) == MPI_SUCCESS) {
         waits.resize(static_cast<std::size_t>(count));
         MPI_T_pvar_read(session, handle, waits.data());
@@ -141,7 +143,7 @@ inline std::vector<unsigned long long> lock_waits() {
     return waits;
 }
 
-/// ` key=value`, or nothing for a ratio to nothing.
+/// Returns ` key=value`, or nothing if `below` is zero.
 inline std::string ratio_word(const char* key, double above, double below) {
     if (below <= 0) return {};
     std::array<char, 64> text{};
@@ -149,7 +151,8 @@ inline std::string ratio_word(const char* key, double above, double below) {
     return text.data();
 }
 
-/// The words of a result line about both paths: efficiency, and acquisitions for each message.
+/// Returns the words of a result line about both paths: efficiency, and acquisitions for each
+/// message.
 inline std::string path_words(const LockCounters& counters, const LockCounts& counts,
                               double messages) {
     if (!counters.known()) return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// MPI_Pack and MPI_Unpack of derived datatypes against loops written by hand for the same data, and
-/// what it costs to make a type. Each case has about as many bytes of data as --bytes says; the
+/// Compares MPI_Pack and MPI_Unpack of derived datatypes with loops written by hand for the same
+/// data. It also measures the making of a type. Each case has about --bytes bytes of data. The
 /// compiler knows what the hand-written loops copy, but not how often and how far apart.
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Plan {
 
 using Copy = std::function<void(char* memory, char* packed)>;
 
-/// Data that both ways move.
+/// Data that both methods move.
 struct Case {
     std::string name;
     MPI_Datatype type;
@@ -127,7 +127,8 @@ Case structures(long bytes) {
             }};
 }
 
-/// n x n x `depth` doubles in the corner of an array twice as wide in every direction.
+/// Makes a case of n x n x `depth` doubles. They lie in the corner of an array twice as wide in
+/// every direction.
 Case subarray(long bytes, int depth) {
     int n = 2;
     while (8L * (n + 1) * (n + 1) * depth <= bytes) ++n;
@@ -150,8 +151,8 @@ Case subarray(long bytes, int depth) {
             }};
 }
 
-/// Seconds that each of some calls takes: the fastest of many short turns, which they take one after
-/// the other. Nothing but the processor is measured here, and what disturbs it only adds time.
+/// Returns the seconds of each call: the fastest of many short turns, which the calls take one
+/// after the other. The calls use the processor only, and a disturbance only adds time.
 std::vector<double> times_of(const Plan& plan, const std::vector<std::function<void()>>& calls) {
     std::vector<long> often(calls.size(), 1);
     std::vector<double> best(calls.size(), 1e9);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The empty program: what starting and ending costs (startup.py). */
+/* The empty program, by which startup.py measures starting and ending. */
 
 #include <mpi.h>
 

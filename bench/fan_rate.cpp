@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Message rate of n senders, each with a receiver of its own ("Fine-Grained Multithreading Support for
-/// Hybrid Threaded MPI Programming", section 5). The senders are the threads of one process, or
-/// processes; a receiver is always a process with a single thread.
+/// Message rate of n senders, each with a receiver of its own. It is section 5 of "Fine-Grained
+/// Multithreading Support for Hybrid Threaded MPI Programming". The senders are the threads of one
+/// process, or processes. A receiver is always a process with a single thread.
 ///
-/// One iteration: the receiver posts its window of receives, acknowledges (0 bytes) and waits for them;
-/// the sender waits for the acknowledgement and sends the window. So no message is unexpected. The rate
-/// is n messages in the time of one, averaged over the senders, as in the paper. With --operation null
-/// everything goes to MPI_PROC_NULL and no receivers are needed; if there are any, they idle.
+/// In an iteration, the receiver posts its window of receives, acknowledges (0 bytes) and waits for
+/// them. The sender waits for the acknowledgement and sends the window. So no message is
+/// unexpected. The rate is n messages in the time of one, averaged over the senders, as in the
+/// paper. With --operation null everything goes to MPI_PROC_NULL and no receivers are needed; if
+/// there are any, they idle.
 ///
-/// Where the library counts what its locks do, each sending thread's waiting for them is told, and in a
-/// run of its own, by one sender per process, how many are acquired for a send alone (table 1).
+/// If the library counts what its locks do, the program tells how long each sending thread waits
+/// for them. It also counts the acquisitions of a send alone (table 1). That takes a run with one
+/// sender per process.
 
 #include <barrier>
 #include <functional>
@@ -37,7 +39,7 @@ struct Plan {
     int senders_here() const { return threads ? senders : 1; }
 };
 
-/// The two ends of a fan's rib, seen from one of them.
+/// One end of a fan's rib: a sender, or its receiver.
 struct Rib {
     int peer, tag;
 };
@@ -87,7 +89,7 @@ public:
           data_(plan.size + 1),
           requests_(plan.window) {}
 
-    /// Seconds of the whole loop.
+    /// Runs the loop and returns its seconds.
     double run(long iterations) {
         const double start = bench::now();
         for (long i = 0; i < iterations; ++i) {
@@ -135,7 +137,7 @@ void receive(const Plan& plan, long iterations) {
     }
 }
 
-/// Seconds of the loops of all senders of this process, added up.
+/// Returns the seconds of the loops of all senders of this process, added up.
 double send(const Plan& plan, long iterations) {
     const int here = plan.senders_here();
     std::vector<double> seconds(here);
@@ -154,7 +156,7 @@ double send(const Plan& plan, long iterations) {
     return sum;
 }
 
-/// Seconds of the loop, averaged over all senders; the same number on all ranks.
+/// Returns the seconds of the loop, averaged over all senders; the same number on all ranks.
 double repetition(const Plan& plan, long iterations) {
     MPI_Barrier(MPI_COMM_WORLD);
     double mine = 0, all = 0;
@@ -166,7 +168,7 @@ double repetition(const Plan& plan, long iterations) {
     return all / plan.senders;
 }
 
-/// So many that a repetition takes the time asked for. Looking for it warms up.
+/// Returns the iterations that a repetition of the wanted time takes. The search warms up.
 long find_iterations(const Plan& plan) {
     if (plan.iterations > 0) {
         repetition(plan, std::max(plan.iterations / 4, 1l));
@@ -179,7 +181,8 @@ long find_iterations(const Plan& plan) {
     return std::max(1l, static_cast<long>(static_cast<double>(iterations) * plan.seconds / took));
 }
 
-/// What one sender of each sending process counts in its sends alone, acknowledgements left out.
+/// Returns the counts of one sender of each sending process in its sends alone, without
+/// acknowledgements.
 bench::LockCounts count_sends(const Plan& plan, const bench::LockCounters& counters,
                               long iterations) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -200,12 +203,12 @@ bench::LockCounts count_sends(const Plan& plan, const bench::LockCounters& count
     return counts;
 }
 
-/// Waiting of single threads, ns.
+/// The extremes of the waiting of single threads, ns.
 struct Extremes {
     double most = 0, least = 0;
 
-    /// Adds the sending thread that waited most between two readings, and the one that waited least. Those
-    /// that do not send do not wait.
+    /// Adds the sending thread that waited most between two readings, and the one that waited
+    /// least. Threads that do not send do not wait.
     void add(const std::vector<unsigned long long>& before, std::vector<unsigned long long> after,
              int senders) {
         for (std::size_t thread = 0; thread < before.size(); ++thread)
@@ -215,7 +218,7 @@ struct Extremes {
         most += static_cast<double>(after.front());
         least += static_cast<double>(after[static_cast<std::size_t>(senders) - 1]);
     }
-    /// Of all processes that send, in all of them.
+    /// Combines the extremes of all sending processes, in all of them.
     void over_ranks(bool sends) {
         if (!sends) least = std::numeric_limits<double>::max();
         MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -257,8 +260,9 @@ Outcome measure(const Plan& plan, const bench::LockCounters& counters) {
     return outcome;
 }
 
-/// The time that a sending thread waits for locks in an iteration: on the average, the one that waits most,
-/// and the one that waits least (in each repetition). And acquisitions for a send.
+/// Returns the words about locks: the time that a sending thread waits for locks in an iteration,
+/// and the acquisitions for a send. The time has three values: the average, the thread that waits
+/// most, and the one that waits least (in each repetition).
 std::string lock_words(const Plan& plan, const bench::LockCounters& counters,
                        const Outcome& outcome) {
     if (!counters.known()) return {};

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Files, each thing in turn with what a program would do by itself:
+/// Measures files, each operation in turn with a program's own calls for it:
 ///
-/// blocks     contiguous blocks, each rank its own, beside pwrite and pread
-/// cube       a three-dimensional array of bytes in blocks of ranks, with runs of --run bytes, written and read
-///            collectively, beside MPI_Alltoallv to slabs and one pwrite each, and the reverse
-/// view       a view of a million pieces at irregular places is set, and a few of them are read
-/// open       a file is opened and closed by all ranks
-/// overlap    computing beside a nonblocking write: which part of the shorter of the two is hidden by the other
+/// blocks   contiguous blocks, each rank its own, beside pwrite and pread.
+/// cube     a three-dimensional array of bytes in blocks of ranks, with runs of --run bytes. It is
+///          written and read collectively. Beside it stand MPI_Alltoallv to slabs and one pwrite
+///          each, and the reverse.
+/// view     a view of a million pieces at irregular places is set, and a few of them are read.
+/// open     a file is opened and closed by all ranks.
+/// overlap  computing beside a nonblocking write: the hidden part of the shorter of the two.
 ///
-/// Rates are MB/s of all ranks together; figures are medians of repetitions. A ratio is the median of those of each
-/// repetition, in which both were measured one after the other.
+/// Rates are MB/s of all ranks together, and figures are medians of repetitions. A ratio is the
+/// median of the ratios of the repetitions. Each repetition measures both operations one after the
+/// other.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -61,7 +63,8 @@ void need(bool condition, const char* what) {
     if (!condition) bench::fail(std::string("files: ") + what + " failed");
 }
 
-/// Seconds from the first rank's beginning to the last one's end, by the clock that they share.
+/// Returns the seconds from the first rank's beginning to the last one's end, by the clock that
+/// they share.
 template <class Work>
 double timed(Work work) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -76,7 +79,8 @@ double timed(Work work) {
 /// Seconds of each repetition.
 using Times = std::vector<double>;
 
-/// `own`: what the program's own way took in the same repetitions; empty: there is none.
+/// Reports a figure. `own` has the times of the program's own calls in the same repetitions, or is
+/// empty.
 void report(const char* what, const char* how, const Times& times, double bytes,
             const Times& own = {}) {
     if (bench::rank() != 0) return;
@@ -97,7 +101,7 @@ void report_seconds(const char* what, const char* how, const Times& times) {
     std::printf("result bench=files what=%s how=%s us=%.2f\n", what, how, us);
 }
 
-/// Of "key=value,key=value".
+/// Makes an info of "key=value,key=value".
 MPI_Info info_of(const std::string& hints) {
     MPI_Info info;
     MPI_Info_create(&info);
@@ -112,7 +116,7 @@ MPI_Info info_of(const std::string& hints) {
     return info;
 }
 
-/// The file by MPI, and by the kernel.
+/// The same file, opened by MPI and by the kernel's calls.
 class Both {
 public:
     explicit Both(const Plan& plan) {
@@ -145,7 +149,7 @@ public:
         Times plain, alone, together, plain_read, read, read_together;
         round(plain, alone, together, plain_read, read, read_together);
         for (Times* times : {&plain, &alone, &together, &plain_read, &read, &read_together})
-            times->clear();  // these warmed up
+            times->clear();  // these rounds warmed up
         for (long i = 0; i < plan_.repetitions; ++i)
             round(plain, alone, together, plain_read, read, read_together);
         const double bytes = static_cast<double>(plan_.block * plan_.blocks) * bench::ranks();
@@ -200,7 +204,7 @@ private:
     std::vector<char> data_;
 };
 
-/// An array of bytes in blocks of ranks; slabs of planes are what each rank writes by itself.
+/// An array of bytes in blocks of ranks. Without MPI's files each rank writes a slab of planes.
 class Cube {
 public:
     Cube(const Plan& plan, const Both& both) : plan_(plan), both_(both) {
@@ -255,7 +259,7 @@ private:
         compare();
     }
     void forget() { std::fill(data_.begin(), data_.end(), '\0'); }
-    /// That what was read is what was written.
+    /// Checks that the data read is the data written.
     void compare() {
         const char mine = static_cast<char>('a' + bench::rank());
         need(static_cast<std::size_t>(std::count(data_.begin(), data_.end(), mine)) == data_.size(),
@@ -283,14 +287,14 @@ private:
     std::size_t plane_bytes() const {
         return static_cast<std::size_t>(edge_[1]) * static_cast<std::size_t>(edge_[2]);
     }
-    /// Planes of a block that are in the slab of a rank.
+    /// Returns the number of planes of a block that are in the slab of a rank.
     int common(const Block& block, int rank, int& first) const {
         first = std::max(block.begin[0], first_plane(rank));
         return std::max(0,
                         std::min(block.begin[0] + block.length[0], first_plane(rank + 1)) - first);
     }
 
-    /// What goes to whom, and comes from whom, when blocks become slabs.
+    /// The counts and places by which blocks become slabs, for each rank.
     struct Exchange {
         std::vector<int> out, out_at, in, in_at;
         std::size_t got = 0;

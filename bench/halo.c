@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A step of a halo exchange: eight messages with four neighbours, rows and columns, and a 5-point stencil.
+// Measures a step of a halo exchange: eight messages with four neighbours, rows and columns, and a
+// 5-point stencil.
 //
 //   halo [CELLS [STEPS [persistent]]]
 //
-// Each rank has CELLS x CELLS cells of a torus, in double precision. `persistent`: the requests are made once. The median
-// of repetitions of STEPS steps is told; check_cost.sh compares it with and without mpiexec --check.
+// Each rank has CELLS x CELLS cells of a torus, in double precision. With `persistent`, the
+// requests are made once. The program prints the median of repetitions of STEPS steps.
+// check_cost.sh compares it with and without mpiexec --check.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +39,8 @@ static int make_send(void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c
     return MPI_Send_init(b, n, t, to, tag, c, r);
 }
 
-/* The rims of a field: what comes from above goes into row 0, and so on. A tag is a direction. */
+/* Exchanges the rims of a field: data from above goes into row 0, and so on. A tag is a
+ * direction. */
 static void exchange(const field* f, double* cells, begin* receive, begin* send,
                      MPI_Request* requests) {
     const int n = f->cells;
@@ -105,7 +108,8 @@ static void end(field* f) {
     MPI_Comm_free(&f->torus);
 }
 
-/* All cells of all ranks: the stencil moves what they hold, and neither makes nor takes any. */
+/* Returns the sum of all cells of all ranks. The stencil only moves their contents, so the sum
+ * stays. */
 static double sum_of(field* f) {
     double sum = 0, all = 0;
     for (int row = 1; row <= f->cells; ++row)

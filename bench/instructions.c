@@ -2,15 +2,16 @@
 
 /* Driver for counting the instructions of MPI_Isend and of a posted MPI_Irecv, 0 bytes, under
  * MPI_THREAD_MULTIPLE. instructions.sh runs rank 0 under callgrind, which counts only inside the
- * function named count_isend, count_irecv or count_nothing. Each makes WINDOW calls, ROUNDS times;
- * count_nothing calls an empty function of the same shape, so that the difference is the MPI call
+ * function named count_isend, count_irecv or count_nothing. Each makes WINDOW calls, ROUNDS times.
+ * count_nothing calls an empty function of the same shape. The difference is therefore the MPI call
  * alone, but for two or three instructions. Rank 1 does the same outside callgrind.
  *
- * With SHORT_WINDOWS: windows of 8 and an MPI_Barrier between them, as in programs that exchange a few messages in
- * each step. Receivers sleep in barriers then, since callgrind is slow, so that senders ring for some messages.
+ * With SHORT_WINDOWS, windows have 8 messages and an MPI_Barrier between them. Programs that
+ * exchange a few messages in each step do so. Receivers then sleep in barriers, since callgrind is
+ * slow, so that senders notify them for some messages.
  *
- * A window before the counted ones, in functions of other names, lets the loader bind symbols and
- * the library connect and fill its pools. */
+ * A window precedes the counted ones, in functions of other names. In it the loader binds symbols,
+ * and the library connects and fills its pools. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -47,7 +48,8 @@ LOOP(count_nothing, nothing_called)
 LOOP(warm_isend, MPI_Isend)
 LOOP(warm_irecv, MPI_Irecv)
 
-/* A 0-byte message each way: what was posted before is posted on both sides after. */
+/* Sends a 0-byte message in each direction. Receives posted before are then posted on both
+ * sides. */
 static void meet(int peer) {
 #ifdef SHORT_WINDOWS
     (void)peer;
@@ -63,7 +65,8 @@ static void window(int me, void (*isend)(int), void (*irecv)(int), int sender) {
     if (me != sender) irecv(peer);
     meet(peer);
     if (me == sender) isend(peer);
-    /* No waiting: a sender under callgrind is so slow that each message would wake a receiver. */
+    /* The loop does not block: a sender under callgrind is slow, so that each message would wake a
+     * receiver. */
     for (int over = 0; !over;) MPI_Testall(WINDOW, requests, &over, MPI_STATUSES_IGNORE);
     meet(peer);
 }

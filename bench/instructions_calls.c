@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Driver for counting the instructions of calls in one run, under MPI_THREAD_MULTIPLE: 0 bytes for messages, 8 for
- * MPI_Put. instructions_faces.sh runs rank 0 under callgrind, which counts inside functions named count_X. Each makes
- * WINDOW calls, ROUNDS times. MPI_Wait and MPI_Test find messages that are there. Plain MPI, for any ABI. */
+/* Driver for counting the instructions of calls in one run, under MPI_THREAD_MULTIPLE: 0 bytes for
+ * messages, 8 for MPI_Put. instructions_faces.sh runs rank 0 under callgrind, which counts inside
+ * functions named count_X. Each makes WINDOW calls, ROUNDS times. MPI_Wait and MPI_Test find
+ * messages that have arrived. The source is plain MPI, for any ABI. */
 
 #include <mpi.h>
 #include <stdint.h>
@@ -16,7 +17,8 @@ static MPI_Request requests[WINDOW];
 static MPI_Status statuses[WINDOW];
 static MPI_Win win;
 
-/* Of two names: the loader binds symbols and the library fills its pools in the one that is not counted. */
+/* Each loop has two names. In the one not counted the loader binds symbols and the library fills
+ * its pools. */
 #define LOOP(name, call)                                    \
     __attribute__((noinline)) void count_##name(int peer) { \
         int flag;                                           \
@@ -38,13 +40,13 @@ LOOP(test_status, MPI_Test(&requests[k], &flag, &statuses[k]))
 LOOP(put, MPI_Put(&value, 8, MPI_BYTE, peer, 0, 8, MPI_BYTE, win))
 #define PICK(name, counted) ((counted) ? count_##name : warm_##name)
 
-/* A message each way: what was posted before is posted on both sides after. */
+/* Sends a message in each direction. Receives posted before are then posted on both sides. */
 static void meet(int peer) {
     MPI_Sendrecv(&byte, 0, MPI_CHAR, peer, CONTROL, &byte, 0, MPI_CHAR, peer, CONTROL,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Messages from rank `sender` to the other, who completes them by `finish`. */
+/* Sends messages from rank `sender` to the other rank, which completes them by `finish`. */
 static void window(int me, int sender, void (*start)(int), void (*irecv)(int),
                    void (*finish)(int)) {
     const int peer = 1 - me;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Driver for counting the instructions of calls on a window, 8 bytes, under MPI_THREAD_MULTIPLE: see instructions.c.
- * Rank 0 calls, rank 1 waits in a barrier meanwhile. */
+/* Driver for counting the instructions of calls on a window, 8 bytes, under MPI_THREAD_MULTIPLE:
+ * see instructions.c. Rank 0 calls, while rank 1 waits in a barrier. */
 
 #include <mpi.h>
 #include <stdint.h>
@@ -25,7 +25,8 @@ static int (*volatile nothing_called)(const void*, int, MPI_Datatype, int, MPI_A
 
 #define PUT(call) call(&value, 8, MPI_BYTE, TARGET, 0, 8, MPI_BYTE, win)
 
-/* In functions of two names: the loader binds symbols and the library connects in the one that is not counted. */
+/* Each loop has two names: in the one not counted the loader binds symbols and the library
+ * connects. */
 #define LOOP(name, calls)                               \
     __attribute__((noinline)) void count_##name(void) { \
         for (int k = 0; k < CALLS; ++k) {               \

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// What it costs that the partner has been waiting: rank 0 computes for a while, then sends a message and
-/// receives the answer of rank 1, which has been blocked in MPI_Recv all that time. The round trip as rank 0
-/// sees it and its MPI_Send alone, medians over many, for each size and time; and the CPU time that rank 1
-/// spent for each round.
+/// Measures the cost of a partner that has been waiting. Rank 0 computes for a while, then sends a
+/// message and receives an answer. Rank 1, which answers, has been blocked in MPI_Recv all that
+/// time. Figures are the round trip as rank 0 sees it and its MPI_Send alone, for each size and
+/// time. They are medians over many. Besides there is the CPU time that rank 1 spent for each
+/// round.
 
 #include "common.hpp"
 
@@ -20,7 +21,7 @@ void compute(double seconds) {
     while (bench::now() - start < seconds) {}
 }
 
-/// What the two ranks send to each other.
+/// The messages between the two ranks.
 struct Messages {
     std::vector<char> there, back;
 };
@@ -34,7 +35,7 @@ void receive(std::vector<char>& data) {
              MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/// Seconds of each round, on rank 0.
+/// The seconds of each round, on rank 0.
 struct Times {
     std::vector<double> send, trip;
 };
@@ -61,7 +62,7 @@ void measure(long bytes, long answer, long microseconds, int rounds) {
     Messages messages{std::vector<char>(static_cast<std::size_t>(bytes)),
                       std::vector<char>(static_cast<std::size_t>(answer))};
     const double seconds = 1e-6 * static_cast<double>(microseconds);
-    round_trips(rounds / 10 + 1, seconds, messages);  // for what is learned on the way
+    round_trips(rounds / 10 + 1, seconds, messages);  // the library adapts in these rounds
     MPI_Barrier(MPI_COMM_WORLD);
     const double before = bench::cpu_seconds();
     const Times times = round_trips(rounds, seconds, messages);

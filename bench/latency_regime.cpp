@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Latency regime ("Lock Contention Management in Multithreaded MPI", section 3.4.2): rank 0 is a
-/// single-threaded server, rank 1 has n client threads; each sends one message, waits for its
-/// acknowledgement of the same size and goes on. The server serves one request at a time. Clients call
-/// MPI_Send and MPI_Recv, or with --calls nonblocking, as in the paper, MPI_Isend, MPI_Irecv and MPI_Wait
-/// for each. The paper leaves open how the server looks for the next request, so there are three:
-///   any       MPI_Recv from MPI_ANY_SOURCE with MPI_ANY_TAG; the answer carries the tag (default)
-///   in-turn   MPI_Recv for thread 0, 1, 2, ... in this order
-///   posted    one MPI_Irecv per thread kept posted, MPI_Waitany
+/// Latency regime ("Lock Contention Management in Multithreaded MPI", section 3.4.2). Rank 0 is a
+/// single-threaded server, and rank 1 has n client threads. Each thread sends one message, waits
+/// for its acknowledgement of the same size and goes on. The server serves one request at a time.
+/// Clients call MPI_Send and MPI_Recv. With --calls nonblocking, as in the paper, they call
+/// MPI_Isend, MPI_Irecv, and MPI_Wait for each. The paper leaves open how the server looks for the
+/// next request, so there are three methods:
+///   any      MPI_Recv from MPI_ANY_SOURCE with MPI_ANY_TAG; the answer carries the tag (default)
+///   in-turn  MPI_Recv for thread 0, 1, 2, ... in this order
+///   posted   one MPI_Irecv per thread kept posted, MPI_Waitany
+///
 /// A request whose first byte is 1 is a thread's last one.
 ///
-/// round_trip_us is what one thread waits for; one_way_us is half the time by which requests follow each
-/// other, over all threads: the latency of the paper, whose threads share out a number of iterations.
-/// Where the library counts what its locks do, the efficiency of both paths of the client is told.
+/// round_trip_us is the time for which one thread waits. one_way_us is half the time between
+/// successive requests of all threads. It is the latency of the paper, whose threads share out a
+/// number of iterations. If the library counts what its locks do, the program tells the efficiency
+/// of both paths of the client.
 
 #include <barrier>
 #include <thread>
@@ -113,7 +116,7 @@ void round_trip(const Plan& plan, int tag, std::vector<char>& out, std::vector<c
     MPI_Wait(&received, MPI_STATUS_IGNORE);
 }
 
-/// What one client thread did in a repetition.
+/// The round trips of one client thread in a repetition.
 struct Trips {
     long number = 0;
     double seconds = 0;
@@ -132,7 +135,7 @@ Trips client(const Plan& plan, int tag, double seconds) {
     return {trips, bench::now() - start};
 }
 
-/// One repetition on the client's side: what each thread did.
+/// Runs one repetition on the client's side. Returns the trips of each thread.
 std::vector<Trips> clients(const Plan& plan, double seconds) {
     std::vector<Trips> all(plan.clients);
     std::vector<std::thread> threads;

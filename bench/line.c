@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* How far apart the first two cores are just now: the round trip, in ns, of one cache line between
- * two pinned processes. On a virtual machine this changes with where the host puts the cores, and
- * every message rate changes with it; so figures are compared within one regime only. Prints the
- * least of several trials, which one interruption cannot spoil. */
+/* Measures how far apart the first two cores are just now: the round trip, in ns, of one cache line
+ * between two pinned processes. On a virtual machine this changes with where the host puts the
+ * cores. Every message rate changes with it, so figures are compared within one regime only. Prints
+ * the least of several trials, which one interruption cannot spoil. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The n-th of the cores this process may use; stays where it is if there are fewer. */
+/* Moves this process to the n-th of the cores it may use. Leaves it in place if there are fewer. */
 static int pin(int n) {
     cpu_set_t allowed, one;
     sched_getaffinity(0, sizeof allowed, &allowed);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Resident memory of a rank, from /proc/self/status after MPI_Init_thread. With `talk [ROUNDS [SECONDS]]`
- * every rank has exchanged ROUNDS messages (1) with every other before that, and has then waited for
- * so long (0) for a message of rank 0. The growth per rank comes from runs with different numbers of
- * ranks (startup.py). */
+/* Prints the resident memory of a rank, from /proc/self/status after MPI_Init_thread. With `talk
+ * [ROUNDS [SECONDS]]` every rank first exchanges ROUNDS messages (1) with every other rank. It then
+ * waits SECONDS (0) for a message of rank 0. The growth per rank comes from runs with different
+ * numbers of ranks (startup.py). */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -34,7 +34,8 @@ static void talk(int me, int ranks, int rounds) {
                          (me + ranks - k) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 waits for nobody; one of many, it does not count much. */
+/* Waits for SECONDS for a message of rank 0. Rank 0 does not wait; one of many, it does not count
+ * much. */
 static void rest(int me, int ranks, int seconds) {
     char word = 0;
     if (me != 0) {

@@ -4,10 +4,11 @@
 /// section IV). An entity is a thread (two processes with n threads each) or a process (2n of
 /// them).
 ///
-/// One window: the receiver posts its receives and says `ready` (0 bytes); the sender sends the
-/// window; both wait for all of it; the receiver acknowledges (0 bytes). All receives are therefore
-/// posted before their messages leave. A `ready` of one byte ends the repetition; the receiver
-/// decides when. In processes mode pair i is rank i and rank n + i; data travels with tag i.
+/// In a window, the receiver posts its receives and says `ready` (0 bytes). The sender sends the
+/// window, and both wait for all of it. Then the receiver acknowledges (0 bytes). All receives are
+/// therefore posted before their messages leave. A `ready` of one byte ends the repetition; the
+/// receiver decides when. In processes mode pair i is rank i and rank n + i; data travels with tag
+/// i.
 
 #include <algorithm>
 #include <barrier>
@@ -33,7 +34,8 @@ struct Plan {
     std::string level;
 };
 
-/// `control`: of the messages that say what comes next, which may never overtake each other.
+/// The communicators. `control` is for the messages that say what comes next, which may never
+/// overtake.
 struct Comms {
     std::vector<MPI_Comm> data, control;
 };
@@ -44,10 +46,10 @@ struct Pair {
     int receive_tag;
 };
 
-/// What the warm-up is of a repetition that is counted in seconds, or in windows.
+/// The part of a repetition that warms up, if it is counted in seconds, or in windows.
 constexpr double timed_warm_up = 0.25, counted_warm_up = 0.01;
 
-/// What one repetition gave: windows and seconds, of one pair or of all.
+/// The windows and seconds of one repetition, of one pair or of all.
 struct Share {
     double windows = 0, seconds = 0;
 };
@@ -80,7 +82,7 @@ std::vector<MPI_Comm> copies_of_world(std::size_t count, MPI_Info info) {
     return comms;
 }
 
-/// World itself, or copies of it: one per pair. Others, if they allow overtaking.
+/// Makes the communicators: world itself, or a copy per pair. With overtaking they are copies, too.
 Comms make_comms(const Plan& plan) {
     Comms comms;
     comms.control = plan.comm_per_pair ? copies_of_world(plan.pairs, MPI_INFO_NULL)
@@ -102,8 +104,8 @@ void free_comms(Comms& comms) {
     }
 }
 
-/// Control messages have tags of their own; they only travel from receiver to sender, so that a
-/// receiver's MPI_ANY_TAG cannot catch them.
+/// Makes a pair. Control messages have tags of their own. They only travel from receiver to sender,
+/// so that a receiver's MPI_ANY_TAG cannot catch them.
 Pair make_pair(const Plan& plan, const Comms& comms, int i, bool sends) {
     const int peer = plan.threads ? (sends ? 1 : 0) : (sends ? plan.pairs + i : i);
     const int own = plan.comm_per_pair ? i : 0;
@@ -141,7 +143,7 @@ void send_windows(const Plan& plan, const Pair& pair) {
     }
 }
 
-/// `part` of a repetition.
+/// Receives the windows of `part` of a repetition.
 Share receive_windows(const Plan& plan, const Pair& pair, double part) {
     const std::size_t size = plan.size;
     std::vector<char> data(size * plan.window + 1);
@@ -165,7 +167,7 @@ Share receive_windows(const Plan& plan, const Pair& pair, double part) {
     return share;
 }
 
-/// One side of the run: its entities in this process, and how those that receive start together.
+/// One side of the run: its entities in this process, and the barrier at which its receivers start.
 class Side {
 public:
     Side(const Plan& plan, MPI_Comm receivers, bool sends)
@@ -185,7 +187,7 @@ public:
         for (std::thread& thread : others) thread.join();
     }
 
-    /// Messages per second of each repetition, over all pairs; for receiving ranks only.
+    /// Returns messages per second of each repetition, over all pairs; for receiving ranks only.
     std::vector<double> rates() const {
         std::vector<double> all;
         for (int k = 1; k <= plan_.repetitions; ++k) {
@@ -204,7 +206,7 @@ public:
 private:
     int index() const { return bench::rank() % plan_.pairs; }
 
-    /// All repetitions of one entity. The first one warms up and does not count.
+    /// Runs all repetitions of one entity. The first one warms up and does not count.
     void entity(int i, const Pair& pair) {
         for (int k = 0; k <= plan_.repetitions; ++k) {
             if (sends_) {

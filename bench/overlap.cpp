@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// MPI_Isend, computing, MPI_Wait (P5, table 1), the receive being posted before: what each of the two calls takes, and
-/// how much slower the computing gets by the message that is under way. Either the sender computes and the receiver waits,
-/// or both compute. What the computing takes alone is measured in turn with it, by the same ranks at the same time;
-/// so is an empty call, which shows how much of a short time is the clock's.
+/// Measures MPI_Isend, computing, MPI_Wait (P5, table 1), the receive being posted before. Figures
+/// are the time of each call, and the slowdown of the computing by the message under way. Either
+/// the sender computes and the receiver waits, or both compute. The same ranks compute alone in
+/// turn with it, at the same time. An empty call, measured in turn, too, shows how much of a short
+/// time is the clock's.
 
 #include "work.hpp"
 
@@ -27,12 +28,12 @@ Plan read_plan(int argc, char** argv) {
     return plan;
 }
 
-/// Seconds of one rank, for each round.
+/// The seconds of one rank, for each round.
 struct Times {
     std::vector<double> start, compute, wait, alone, clock;
 };
 
-/// Medians of Times, as they are sent to who prints.
+/// The medians of Times, as they are sent to the rank that prints.
 struct Medians {
     double start, compute, wait, alone, clock;
 
@@ -91,7 +92,7 @@ void measure(const Plan& plan, long size) {
     Side side(plan, size);
     Times times;
     for (int k = 0; k < 2; ++k) side.round(times);
-    times = {};  // these warmed up
+    times = {};  // these rounds warmed up
     for (int k = 0; k < plan.rounds; ++k) side.round(times);
     Medians mine(times), other(Times{});
     if (bench::rank() == 1) MPI_Send(&mine, 5, MPI_DOUBLE, 0, tag + 1, MPI_COMM_WORLD);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// A message to which several threads contribute a part each: as one partitioned message, each thread
-/// saying MPI_Pready, or as a plain message of each thread, received with MPI_Irecv. In both, the main
-/// thread starts the round and waits for its end, between two barriers of the threads.
+/// Measures a message to which several threads contribute a part each. In one form it is a
+/// partitioned message, for which each thread calls MPI_Pready. In the other, each thread sends a
+/// plain message, which MPI_Irecv receives. In both, the main thread starts the round and waits for
+/// its end, between two barriers of the threads.
 
 #include <algorithm>
 #include <barrier>
@@ -25,7 +26,8 @@ struct Case {
     int total() const { return threads * parts; }
 };
 
-/// The threads of the sender: `part(i)` for each of their parts, once for every pass of the barrier.
+/// The threads of the sender. They call part(i) for each of their parts, once for every pass of the
+/// barrier.
 template <class Part>
 void work(const Case& c, int thread, std::barrier<>& barrier, Part part) {
     for (int round = 0; round < c.rounds; ++round) {
@@ -35,8 +37,8 @@ void work(const Case& c, int thread, std::barrier<>& barrier, Part part) {
     }
 }
 
-/// Seconds of a round, for the sender, whose main thread is one of the threads. `begin` and `end` are
-/// what it does before and after the parts; the receiver does them alone.
+/// Returns the seconds of a round, for the sender, whose main thread is one of the threads. `begin`
+/// and `end` are the main thread's work before and after the parts. The receiver does only these.
 template <class Begin, class Part, class End>
 double rounds(const Case& c, Begin begin, Part part, End end) {
     const bool sender = bench::rank() == 0;

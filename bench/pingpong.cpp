@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 /// Ping-pong between ranks 0 and 1: half the round trip and the bandwidth for each size. Each side
-/// sends from one buffer and receives into another. With --window N rank 0 has N messages under way, each
-/// with a place of its own, and rank 1 answers all of them by one of 0 bytes; the time is that of a message.
-/// With --buffers written each message is written before it is sent and read after it has been received,
-/// as programs do, and that takes part of the time. The number of round trips of a repetition
-/// follows from a short warm-up, so that every size takes about the same time.
+/// sends from one buffer and receives into another. With --window N rank 0 has N messages under
+/// way, each with a place of its own. Rank 1 answers all of them by one message of 0 bytes, and the
+/// time is that of one message. With --buffers written each message is written before it is sent,
+/// and read after it has been received. Programs do so, too, and the time includes it. A short
+/// warm-up sets the number of round trips, so that all sizes take about the same time.
 ///
-/// With --between jobs the partner is a process of another job, which the program starts by MPI_Comm_spawn, and
-/// messages go over the intercommunicator; with --between merged they go over what MPI_Intercomm_merge makes of it.
+/// With --between jobs the partner is a process of another job, which the program starts by
+/// MPI_Comm_spawn. Messages then go over the intercommunicator. With --between merged they go over
+/// the communicator that MPI_Intercomm_merge makes of it.
 
 #include <sched.h>
 
@@ -52,14 +53,14 @@ Plan read_plan(int argc, char** argv) {
 
 constexpr int tag = 7;
 
-/// Two processes that send to each other, as one of them sees it.
+/// Two processes that send to each other, from the side of one of them.
 struct Pair {
     MPI_Comm comm;
     int peer;
-    bool first;  ///< begins, and measures
+    bool first;  ///< this process begins, and measures
 };
 
-/// This program, with one word more, as the second job.
+/// Starts this program, with one word more, as the second job.
 MPI_Comm start_other(char** argv) {
     std::vector<char*> words;
     for (char** word = argv + 1; *word != nullptr; ++word) words.push_back(*word);
@@ -89,7 +90,8 @@ Pair find_pair(const Plan& plan, char** argv) {
     return two_jobs(plan, argv);
 }
 
-/// To the core of that number among those that this process may use; before MPI_Init, which looks at them.
+/// Binds this process to one of the cores that it may use. Call it before MPI_Init, which looks at
+/// them.
 void bind_to(int core) {
     cpu_set_t allowed, own;
     sched_getaffinity(0, sizeof allowed, &allowed);
@@ -102,7 +104,7 @@ void bind_to(int core) {
     sched_setaffinity(0, sizeof own, &own);
 }
 
-/// The messages of one size, and what is done with them.
+/// The messages of one size, and the operations on them.
 class Exchange {
 public:
     Exchange(const Plan& plan, const Pair& pair, long size)
@@ -114,17 +116,17 @@ public:
           in_(places() * static_cast<std::size_t>(size) + 1, 'i'),
           requests_(places()) {}
 
-    /// Seconds that `trips` round trips take.
+    /// Returns the seconds that `trips` round trips take.
     double round_trips(long trips) {
         const double start = bench::now();
         for (long k = 0; k < trips; ++k) window_ == 0 ? there_and_back() : one_way();
         return bench::now() - start;
     }
 
-    /// Messages that follow each other in a round trip.
+    /// Returns the number of messages that follow each other in a round trip.
     int messages() const { return window_ == 0 ? 2 : window_; }
 
-    /// What the first one says, to both.
+    /// Sets `number` on both processes to that of the first.
     void agree(long& number) {
         if (pair_.first)
             MPI_Send(&number, 1, MPI_LONG, pair_.peer, tag, pair_.comm);
@@ -190,12 +192,12 @@ private:
     volatile long sum_ = 0;  // so that reading is not optimised away
 };
 
-/// Both must agree on the number, so the first measures and tells.
+/// Returns the number of trips. The first process measures and tells it, since both must agree.
 long trips_for(double seconds, Exchange& exchange) {
     exchange.round_trips(1);
     for (long probe = 5;; probe = 20) {
         const double each = exchange.round_trips(probe) / static_cast<double>(probe);
-        const bool slow = each > seconds;  // enough has been seen, and time taken
+        const bool slow = each > seconds;  // seen enough, and taken enough time
         long trips = probe < 20 && !slow ? 0 : std::max(2L, static_cast<long>(seconds / each));
         exchange.agree(trips);
         if (trips > 0) return trips;

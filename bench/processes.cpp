@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// New processes, and jobs that meet.
+/// Measures new processes, and jobs that meet.
 ///
-/// spawn      one process starts others by MPI_Comm_spawn and disconnects from them, again and again: the call and both calls
-///            together, as the median of all rounds, of the first ten and of the last ten. After --seconds it ends with
-///            the round that is under way, but not before the twentieth.
-/// connect    a server and a client, jobs of a process each that have nothing in common but a port name, connect and
-///            disconnect again and again: MPI_Comm_connect as the client sees it, while the server waits in MPI_Comm_accept. The
-///            first connection of the two is told apart, and --jobs pairs of them are started one after the other.
+/// spawn    one process starts others by MPI_Comm_spawn and disconnects from them, again and again.
+///          Figures are the call and both calls together. Each is the median of all rounds, of the
+///          first ten and of the last ten. After --seconds it ends with the round that is under
+///          way, but not before the twentieth.
+/// connect  a server and a client connect and disconnect again and again. They are jobs of a
+///          process each that share only a port name. The client measures MPI_Comm_connect, while
+///          the server waits in MPI_Comm_accept. The first connection of the two is told apart, and
+///          --jobs pairs of them are started one after the other.
 ///
-/// The program starts children, servers and clients itself: plain MPI has no other way to start two jobs.
+/// The program starts children, servers and clients itself: plain MPI has no other means to start
+/// two jobs.
 
 #include "common.hpp"
 
@@ -113,7 +116,8 @@ void ask(const Plan& plan, MPI_Comm parent) {
     MPI_Send(times.data(), static_cast<int>(times.size()), MPI_DOUBLE, 0, times_tag, parent);
 }
 
-/// Of one server and one client: connections, and connections with their ends, in turn.
+/// Returns the times of one server and one client: connections, and connections with their ends, in
+/// turn.
 Values connections_of_two_jobs(const Plan& plan, const char* program) {
     const std::string rounds = "--rounds=" + std::to_string(plan.rounds);
     MPI_Comm server = start(program, 1, {"--role=server", rounds});

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Yardstick: what the hardware allows to Multirate's protocol with nothing of MPI around it.
+/// Yardstick: the rate that the hardware allows to Multirate's protocol with nothing of MPI around
+/// it.
 ///
-/// Two processes, n threads each. A private ring for every (sending process, instance): one
-/// producer, one consumer, cells of one cache line, so that a message is one line that changes
-/// owner. The instance is the tag. The receiver keeps a request per receive in a queue per instance, takes its
-/// requests from a free list, and any thread may poll an instance by try-lock, as a library must.
-/// Every cell carries a time stamp. It checks nothing and keeps no order across tags.
+/// Two processes have n threads each. There is a private ring for every (sending process,
+/// instance): one producer, one consumer, cells of one cache line, so that a message is one line
+/// that changes owner. The instance is the tag. The receiver keeps a request per receive in a queue
+/// per instance, and takes its requests from a free list. Any thread may poll an instance by
+/// try-lock, as a library must. Every cell carries a time stamp. The program checks nothing and
+/// keeps no order across tags.
 ///
-/// Prints `pairs N rate X M/s` and, for one pair, half the round trip of an empty message.
+/// It prints `pairs N rate X M/s` and, for one pair, half the round trip of an empty message.
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -135,7 +137,7 @@ public:
         return request;
     }
 
-    /// Spins a little, then gives the core away: the other side may need it.
+    /// Spins a little, then yields the core: the other side may need it.
     void wait(Request* request, int tag) {
         for (int k = 1; !request->done.load(memory_order_acquire); ++k) {
             poll(tag);
@@ -215,7 +217,7 @@ void half_round_trip(Process& process, int me) {
     if (me) std::printf("half round trip %.1f ns\n", (now() - start) / trips / 2 * 1e9);
 }
 
-/// The n-th of the cores that this process may use.
+/// Moves this process to the n-th of the cores that it may use.
 void pin(int n) {
     cpu_set_t allowed, one;
     sched_getaffinity(0, sizeof allowed, &allowed);

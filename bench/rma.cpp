@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// One-sided communication from rank 0 to rank 1, which sleeps in a barrier meanwhile.
+/// Measures one-sided communication from rank 0 to rank 1, which sleeps in a barrier meanwhile.
 ///
-///   calls   what single operations take, in ns: put and flush, get and flush, fetch and op, compare and swap, lock with a
-///           put and unlock; and the rate of large puts
-///   rate    threads of rank 0 put (or get) messages of a size to places of their own on one window, a number of them
-///           before a flush: by each thread for itself, or by one for all (P1, RMA-MT: 1,000 of them; P2, section
-///           5.2). Millions of operations in a second, of all threads
-///   sync    fences, and post, start, complete and wait, of both ranks
-///   large   puts and gets beside memcpy(): each call is followed by a memcpy() between private buffers of that size, so
-///           that both meet the same machine. The median of the ratios: 1 is as fast, less is slower than memcpy()
+///   calls  single operations, in ns: put and flush, get and flush, fetch and op, compare and swap,
+///          lock with a put and unlock; and the rate of large puts.
+///   rate   threads of rank 0 put (or get) messages of a size to places of their own on one window.
+///          They flush after a number of them. Each thread flushes for itself, or one for all (P1,
+///          RMA-MT: 1,000 of them; P2, section 5.2). The figure is millions of operations in a
+///          second, of all threads.
+///   sync   fences, and post, start, complete and wait, of both ranks.
+///   large  puts and gets beside memcpy(): each call is followed by a memcpy() between private
+///          buffers of that size, so that both meet the same machine. The figure is the median of
+///          the ratios: 1 is as fast, less is slower than memcpy().
 
 #include <barrier>
 #include <cstdint>
@@ -33,7 +35,7 @@ struct Plan {
     int batch;  ///< operations of a thread before a flush
 };
 
-/// A window of so many bytes on rank 1.
+/// A window of this number of bytes on rank 1.
 class Window {
 public:
     Window(const Plan& plan, std::size_t bytes) : own_(plan.window == "create" ? bytes : 0) {
@@ -57,7 +59,7 @@ private:
     std::vector<char> own_;
 };
 
-/// ns of one call of `operation`; the median of repetitions after one to warm up.
+/// Returns the ns of one call of `operation`: the median of repetitions after one to warm up.
 double time_of(const Plan& plan, int rounds, const std::function<void()>& operation) {
     std::vector<double> times;
     for (int repetition = 0; repetition <= plan.repetitions; ++repetition) {
@@ -193,7 +195,7 @@ void compare_with_memcpy(const Plan& plan, const char* name, std::size_t bytes,
         const double plain = seconds_of([&] {
             std::memcpy(to.data(), from.data(), bytes);
             from[static_cast<std::size_t>(round + 2) % bytes] =
-                to[bytes / 2];  // so that it is done
+                to[bytes / 2];  // so that the copy is complete
         });
         if (round < 0) continue;
         times.push_back(took * 1e9);

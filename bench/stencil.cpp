@@ -2,15 +2,15 @@
 
 /// Halo exchange between threads: search depth and queue drain time ("matching misery", section 4).
 ///
-/// One run: T_r threads of rank 1 post M_t receives, each with a tag of its own; when all are posted
-/// an empty message says so to rank 0, whose T_s threads send M_t messages; every receiving thread waits
-/// for its own. Tags are strided: thread t of T has t, t + T, t + 2T, ... The drain time is from the
-/// `ready` to the completion of the last receive. It takes the place of the paper's barrier because the
-/// messages of a barrier would be searched for, too.
+/// In a run, T_r threads of rank 1 post M_t receives, each with a tag of its own. When all are
+/// posted, an empty message says so to rank 0, whose T_s threads send M_t messages. Every receiving
+/// thread waits for its own. Tags are strided: thread t of T has t, t + T, t + 2T, ... The drain
+/// time is from the `ready` to the completion of the last receive. The `ready` takes the place of
+/// the paper's barrier because the messages of a barrier would be searched for, too.
 ///
-/// Threads live as long as the program, so that no run starts any; with --team new each run has its own, which have
-/// sent nothing before. The model (M_t, T_r, T_s) and the game of chance whose depths stand beside lie in stencil/,
-/// plain C++ without MPI.
+/// Threads live as long as the program, so that no run starts any. With --team new each run has its
+/// own threads, which have sent nothing before. The folder stencil/ has the model (M_t, T_r, T_s),
+/// and the game of chance whose depths are shown beside. Both are plain C++ without MPI.
 
 #include <cstdint>
 #include <new>
@@ -37,7 +37,7 @@ constexpr const char* usage =
     "        operation, or the whole of what a thread does, or N operations)\n"
     "2 ranks; without messages 1.\n";
 
-/// What there is to do: an exchange, with both ends of the game beside it or not; or a game alone.
+/// The job: an exchange, with both ends of the game beside it or not; or a game alone.
 struct Simulate {
     bool beside = false;
     std::optional<stencil::Turns> alone;
@@ -107,7 +107,8 @@ Plan read_plan(int argc, char** argv) {
     plan.new_threads = options.choice("team", "kept", {"kept", "new"}) == "new";
     plan.simulate = read_simulate(options);
     options.done();
-    // Tags, counts of requests and threads are int in MPI; the least upper bound of tags is asked for later.
+    // Tags, counts of requests and threads are int in MPI. The exact bound of tags is asked for
+    // later.
     constexpr std::int64_t most = 1 << 24;
     if (plan.exchange.messages > most || plan.exchange.sending > most)
         options.leave(2,
@@ -118,7 +119,7 @@ Plan read_plan(int argc, char** argv) {
 
 // --- The game of chance ---
 
-/// The average depth over as many games as there would be runs.
+/// Returns the average depth over as many games as there would be runs.
 double simulate(const Plan& plan, stencil::Turns turns) {
     stencil::Random random(1);
     double sum = 0;
@@ -134,7 +135,7 @@ double simulate(const Plan& plan, stencil::Turns turns) {
 
 using stencil::Team;
 
-/// Whether both ranks have their threads; one that lacks some says why.
+/// Returns whether both ranks have their threads. A rank that lacks some says why.
 bool have_threads(const Team& team, int wanted) {
     const int missing = wanted - team.size();
     int most_missing = 0;
@@ -148,8 +149,8 @@ bool have_threads(const Team& team, int wanted) {
 
 // --- What the library counts ---
 
-/// Entries of queues that this process has looked at for messages and receives, where the library counts
-/// them (docs/TOOLS.md).
+/// The entries of queues that this process has looked at for messages and receives, if the library
+/// counts them (docs/TOOLS.md).
 class SearchSteps {
 public:
     SearchSteps() {
@@ -191,7 +192,7 @@ struct Measured {
     std::optional<double> depth;  ///< entries looked at for a message, on average
 };
 
-/// `ready` has a tag of its own, and goes the other way.
+/// Returns the tag of `ready`, which no other message has. It goes in the opposite direction.
 int ready_tag(const Plan& plan) { return plan.messages(); }
 
 void send_all(const Plan& plan, Team& team) {
@@ -237,7 +238,8 @@ private:
                   more = all % plan_.receiving();
         return thread * each + std::min(thread, more);
     }
-    /// The requests of a thread lie together, so that it can wait for them at once.
+    /// Posts the receives of a thread. Its requests lie together, so that it can wait for them at
+    /// once.
     void post(int thread) {
         MPI_Request* request = &requests_[static_cast<std::size_t>(first(thread))];
         for (int tag = thread; tag < plan_.messages(); tag += plan_.receiving())
@@ -333,7 +335,7 @@ void require_tags(const Plan& plan) {
                     std::to_string(*bound));
 }
 
-/// 0, or 2 if there are not enough threads.
+/// Runs the plan. Returns 0, or 2 if there are not enough threads.
 int run(const Plan& plan) {
     const bool sends = bench::rank() == sender;
     const int threads = sends ? plan.sending() : plan.receiving();

@@ -2,10 +2,10 @@
 
 /// Throughput regime ("Lock Contention Management in Multithreaded MPI", section 3.4.3): messages
 /// flow from the threads of a source process to those of a sink, pipelined. Thread i uses tag i.
-/// Windows follow each other without waiting for an answer; only so that a fast source cannot fill
-/// the memory of a slow sink, it stays at most `credit` windows ahead. In the last window the first
-/// byte of every message is 1. Where the library counts what its locks do, the efficiency of both
-/// paths of the sink is told.
+/// Windows follow each other without waiting for an answer. The source stays at most `credit`
+/// windows ahead, so that it cannot fill the memory of a slow sink. In the last window the first
+/// byte of every message is 1. If the library counts what its locks do, the program tells the
+/// efficiency of both paths of the sink.
 
 #include <algorithm>
 #include <barrier>
@@ -44,7 +44,7 @@ void take_credit(const Plan& plan, int tag) {
     MPI_Recv(&byte, 0, MPI_CHAR, 1, credit_tag(plan, tag), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/// Windows sent.
+/// Sends windows for `seconds`. Returns their number.
 long source(const Plan& plan, int tag, double seconds) {
     std::vector<char> data(plan.size);
     std::vector<MPI_Request> requests(plan.window);
@@ -75,7 +75,7 @@ void sink(const Plan& plan, int tag) {
     } while (data[0] == 0);
 }
 
-/// What one repetition moved, on the source's side.
+/// The amount that one repetition moved, on the source's side.
 struct Moved {
     double messages = 0, seconds = 0;
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the calls of a message take that a rank sends to itself: traced or not (trace_cost.sh compares).
+// Measures the calls of a message that a rank sends to itself: traced or not (trace_cost.sh
+// compares).
 //
 //   trace_cost [MESSAGES]
 //
-// A message is seven events in a trace: begin and end of MPI_Irecv, MPI_Send and MPI_Wait, and what was received. The
-// median of repetitions counts.
+// A message is seven events in a trace: begin and end of MPI_Irecv, MPI_Send and MPI_Wait, and the
+// receipt. The median of repetitions counts.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Which library this is: the first line of what it says of itself. */
+/* Prints the first line of the library's version string. */
 
 #include <mpi.h>
 #include <stdio.h>

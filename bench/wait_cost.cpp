@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// What waiting costs. Part one: every rank but 0 blocks in MPI_Recv for some seconds while rank 0
-/// sleeps outside MPI; the CPU time that each process used meanwhile. Part two: rank 0 sleeps,
-/// stamps the time into a message and sends it to rank 1, which is blocked; rank 1 tells how old
-/// the stamp is on return. Both ranks read CLOCK_MONOTONIC, so they must share a machine.
+/// Measures the cost of waiting. In part one, every rank but 0 blocks in MPI_Recv for some seconds
+/// while rank 0 sleeps outside MPI. The figure is the CPU time that each process used meanwhile. In
+/// part two, rank 1 is blocked. Rank 0 sleeps, stamps the time into a message and sends it to rank
+/// 1. Rank 1 tells how old the stamp is on return. Both ranks read CLOCK_MONOTONIC, so they must
+/// share a machine.
 
 #include <algorithm>
 #include <thread>
@@ -33,7 +34,7 @@ void send_stamp(int to) {
     MPI_Send(&stamp, 1, MPI_DOUBLE, to, tag, MPI_COMM_WORLD);
 }
 
-/// CPU seconds this process used while it was blocked.
+/// Blocks for `seconds`. Returns the CPU seconds this process used meanwhile.
 double blocked(double seconds) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double before = bench::cpu_seconds();
@@ -46,7 +47,8 @@ double blocked(double seconds) {
     return bench::cpu_seconds() - before;
 }
 
-/// Seconds from each stamp to the return of MPI_Recv, on rank 1. Ranks above 1 stay blocked.
+/// Returns the seconds from each stamp to the return of MPI_Recv, on rank 1. Ranks above 1 stay
+/// blocked.
 std::vector<double> wakes(int number, double pause) {
     std::vector<double> ages;
     for (int k = 0; k < number; ++k) {
@@ -64,7 +66,7 @@ std::vector<double> wakes(int number, double pause) {
     return ages;
 }
 
-/// Each process's CPU time on rank 1, without rank 0, which slept outside MPI.
+/// Returns each process's CPU time, on rank 1. Rank 0, which slept outside MPI, is left out.
 std::vector<double> gather(double mine) {
     std::vector<double> all(bench::ranks());
     MPI_Gather(&mine, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Computing of a fixed amount: the same steps each time, so that what they take beside communication can be
-/// compared with what they take alone. They touch no memory and no library. And the options of programs that do that.
+/// A fixed amount of computing: the same steps each time, so that their time beside communication
+/// can be compared with their time alone. They touch no memory and no library. Options of programs
+/// that do so, too.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace bench {
 
 class Work {
 public:
-    /// As many steps as take so long here and now.
+    /// Chooses as many steps as take `seconds` here and now.
     explicit Work(double seconds) {
         steps_ = 100'000;
         double least = run();
@@ -21,12 +22,12 @@ public:
         steps_ = std::max(1L, static_cast<long>(seconds / least * static_cast<double>(steps_)));
     }
 
-    /// Does the work; the seconds that it has taken.
+    /// Does the work. Returns the seconds that it has taken.
     double run() {
         const double start = now();
         std::uint64_t x = seed_;
         for (long k = 0; k < steps_; ++k) x = x * 6364136223846793005u + 1442695040888963407u;
-        seed_ = x;  // each step needs the one before, and somebody might look at the last
+        seed_ = x;  // each step needs the one before, and the compiler must keep the last
         return now() - start;
     }
 
@@ -35,15 +36,16 @@ private:
     volatile std::uint64_t seed_ = 1;
 };
 
-/// What is said to programs that compute beside messages.
+/// The options of programs that compute beside messages.
 struct Beside {
     std::vector<long> sizes;  ///< of the messages
     std::string level;
-    double compute;  ///< seconds of each time
+    double compute;  ///< seconds of each computation
     int rounds;      ///< of each size
 };
 
-/// From --sizes, --level, --milliseconds, --seconds and --repetitions. `times`: that a round computes.
+/// Reads --sizes, --level, --milliseconds, --seconds and --repetitions. A round computes `times`
+/// times.
 inline Beside read_beside(Options& options, int times) {
     Beside plan{};
     plan.sizes = options.list("sizes", "10,100,1K,10K,64K,128K,256K,512K,1M,8M");
@@ -55,7 +57,7 @@ inline Beside read_beside(Options& options, int times) {
     return plan;
 }
 
-/// The size of a message in words that a table has.
+/// Returns the size of a message in the words of a table.
 inline std::string size_name(long bytes) {
     if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + " MiB";
     if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return std::to_string(bytes >> 10) + " KiB";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A checkpoint of an array that is distributed by blocks: each process has a block, and the file has the array
-   as a whole, in the order of its rows. It is written collectively, read by another number of blocks, and compared.
+/* Writes a checkpoint of an array that is distributed by blocks. Each process has a block, and the
+   file has the array as a whole, in the order of its rows. The processes write it collectively,
+   read it by another number of blocks, and compare.
 
        mpiexec -n 4 checkpoint [FILE] */
 #include <mpi.h>
@@ -11,7 +12,7 @@ enum { rows = 240, columns = 360 };
 
 static double value(int row, int column) { return row * 1000.0 + column; }
 
-/* The block of this process in a grid of processes, and a view of it. */
+/* Computes the block of this process in a grid of processes, and makes a view of it. */
 static MPI_Datatype block_of(const int grid[2], int rank, int begin[2], int length[2]) {
     const int all[2] = {rows, columns}, place[2] = {rank / grid[1], rank % grid[1]};
     MPI_Datatype block;

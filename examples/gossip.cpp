@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An average without a centre: every rank has a measurement and talks to its neighbours in a graph only,
-// a ring with a few random chords. Each rank moves towards what its neighbours say, and all end at the
-// average of all. The graph is given to MPI in parts, each edge by one of its ends
-// (MPI_Dist_graph_create), and a round is one call (MPI_Neighbor_allgather).
+// Averages without a centre. Every rank has a measurement and talks only to its neighbours in a
+// graph. The graph is a ring with a few random chords. Each rank moves towards the values of its
+// neighbours, and all ranks end at the average of all. Each edge is given to MPI by the rank at one
+// of its ends (MPI_Dist_graph_create). A round is one call (MPI_Neighbor_allgather).
 
 #include <mpi.h>
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// Edges in both directions from this rank to the next one and to some others.
+/// Makes edges in both directions from this rank to the next one and to some others.
 MPI_Comm make_graph(int rank, int ranks, int chords) {
     std::mt19937 random(static_cast<unsigned>(rank));
     std::vector<int> sources, destinations;
@@ -35,20 +35,20 @@ MPI_Comm make_graph(int rank, int ranks, int chords) {
     return graph;
 }
 
-/// What one rank knows.
+/// The value of one rank and the values that it hears.
 class Gossip {
 public:
     Gossip(MPI_Comm graph, double value) : graph_(graph), value_(value) {
         int out, weighted;
         MPI_Dist_graph_neighbors_count(graph, &degree_, &out, &weighted);
         heard_.resize(static_cast<std::size_t>(degree_));
-        // An edge weighs the same at both its ends: then nothing of the sum is lost.
+        // An edge has the same weight at both its ends, so that the sum stays the same.
         std::vector<int> degrees(heard_.size());
         MPI_Neighbor_allgather(&degree_, 1, MPI_INT, degrees.data(), 1, MPI_INT, graph);
         for (const int degree : degrees) weights_.push_back(1.0 / (1 + std::max(degree, degree_)));
     }
 
-    /// Answers how far the value has moved.
+    /// Returns the distance by which the value has moved.
     double round() {
         MPI_Neighbor_allgather(&value_, 1, MPI_DOUBLE, heard_.data(), 1, MPI_DOUBLE, graph_);
         double change = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Heat on a torus: MPI lays the ranks out as a periodic 2-D grid (MPI_Cart_create), datatypes describe
- * the sides of a block, and one call exchanges all four of them with the neighbours
- * (MPI_Ineighbor_alltoallw) while the inner cells are computed. The heat begins as a wave that the
- * stencil only damps, by a factor that is known, so that every rank can check its own cells. */
+/* Heat on a torus. MPI lays the ranks out as a periodic 2-D grid (MPI_Cart_create), and datatypes
+ * describe the sides of a block. One call exchanges all four sides with the neighbours
+ * (MPI_Ineighbor_alltoallw) while the inner cells are computed. The heat begins as a wave. The
+ * stencil only damps it, by a known factor, so that every rank can check its own cells. */
 
 #include <math.h>
 #include <mpi.h>
@@ -16,8 +16,8 @@ enum { SIDES = 2 * DIMENSIONS }; /* by dimension: the lower side, the upper side
 static const double pi = 3.14159265358979323846;
 static const double conductivity = 0.2; /* of a step */
 
-/* This rank's cells, with a frame of one cell around them. Two grids: a step reads one and writes
- * the other. */
+/* This rank's cells, with a frame of one cell around them. There are two grids: a step reads one
+ * and writes the other. */
 typedef struct {
     MPI_Comm grid;
     int length;            /* cells along each side of the torus */
@@ -26,11 +26,12 @@ typedef struct {
     double *now, *next;
 } Block;
 
-/* How the sides of a block lie in memory: what is sent, and where in the frame what is received goes. */
+/* The places of a block's sides in memory: those that are sent, and those in the frame that
+ * receive. */
 typedef struct {
     int counts[SIDES];
     MPI_Datatype types[SIDES];
-    MPI_Aint send[SIDES], receive[SIDES]; /* bytes from the begin of the grid */
+    MPI_Aint send[SIDES], receive[SIDES]; /* bytes from the beginning of the grid */
 } Sides;
 
 static int begin_of(int length, int i, int n) { return (int)((long long)length * i / n); }
@@ -96,7 +97,7 @@ static void update(Block* block, int row, int column) {
     block->next[index_of(block, row, column)] = centre + conductivity * (around - 4 * centre);
 }
 
-/* The cells that need the frame, or those that do not. */
+/* Updates the cells that need the frame, or those that do not. */
 static void update_edge(Block* block) {
     const int rows = block->cells[ROWS], columns = block->cells[COLUMNS];
     for (int r = 0; r < rows; ++r) {
@@ -127,7 +128,7 @@ static void run(Block* block, int steps) {
     MPI_Type_free(&sides.types[2]);
 }
 
-/* The largest difference from what is known, of all ranks. */
+/* Returns the largest difference of all ranks from the known answer. */
 static double check(const Block* block, int steps) {
     const double factor = pow(1 + 4 * conductivity * (cos(2 * pi / block->length) - 1), steps);
     double worst = 0, worst_of_all = 0;

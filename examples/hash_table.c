@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A hash table whose places are spread over all ranks. Whoever wants to add to a key finds its place there, by
- * MPI_Compare_and_swap of the key with an empty one, and adds by MPI_Fetch_and_op; no rank serves another. Each rank
- * adds its share of words, which are numbers here; then each looks up all of them. */
+/* A hash table whose places are spread over all ranks. A rank that adds to a key first finds its
+ * place, by MPI_Compare_and_swap of the key with an empty one. It adds by MPI_Fetch_and_op. No rank
+ * serves another. Each rank adds its share of words, which are numbers here. Then each rank looks
+ * up all of them. */
 
 #include <mpi.h>
 #include <stdint.h>
@@ -37,7 +38,7 @@ static Place place_of(const Table* table, uint64_t number) {
     return place;
 }
 
-/* The place of the key, taken for it if it has none yet. */
+/* Returns the place of the key. Takes a free place for the key if it has none yet. */
 static Place find(const Table* table, uint64_t key) {
     const uint64_t empty = 0;
     for (uint64_t number = scrambled(key);; ++number) {

@@ -2,8 +2,8 @@
 
 /* Heat on a plate: the 5-point stencil on a 2-D grid, cut into blocks over the ranks. In each rank
  * OpenMP threads share the block, and each thread exchanges its own part of the halo: some rows of
- * the west and east sides and some columns of the north and south sides. All of them do so at the
- * same time on MPI_COMM_WORLD; the tag names direction and thread. At the end rank 0 collects the
+ * the west and east sides and some columns of the north and south sides. All threads do so at the
+ * same time on MPI_COMM_WORLD. The tag names direction and thread. At the end rank 0 collects the
  * plate and compares it with the answer of one thread alone. */
 
 #include <math.h>
@@ -19,15 +19,15 @@ typedef struct {
     int rows, columns, steps, threads; /* of the whole plate; threads in each rank */
 } Plan;
 
-/* This rank's part of the plate, with a frame of one cell around it. Two grids: a step reads one
- * and writes the other. */
+/* This rank's part of the plate, with a frame of one cell around it. There are two grids: a step
+ * reads one and writes the other. */
 typedef struct {
     int rows, columns, first_row, first_column, stride;
     int neighbour[SIDES];
     double *now, *next;
 } Block;
 
-/* The share of thread or rank `i` of `n` in [0, length). */
+/* Returns the first index of thread or rank `i` of `n` in [0, length). */
 static int begin_of(int length, int i, int n) { return (int)((long long)length * i / n); }
 
 static void fail(const char* reason) {
@@ -45,7 +45,8 @@ static double* cell(const Block* block, double* grid, int row, int column) {
     return grid + (size_t)(row + 1) * block->stride + column + 1;
 }
 
-/* The plate begins with a warm disc; its north edge is hot, the other edges are cold. */
+/* Returns the first temperature of a cell: the disc is warm, the north edge hot, the others
+ * cold. */
 static double temperature_at_start(const Plan* plan, int row, int column) {
     const double y = (row + 0.5) / plan->rows - 0.5, x = (column + 0.5) / plan->columns - 0.5;
     if (row < 0) return 1.0;
@@ -63,7 +64,7 @@ static void fill(const Plan* plan, Block* block) {
                 temperature_at_start(plan, block->first_row + r, block->first_column + c);
 }
 
-/* Ranks as a grid as square as their number allows. */
+/* Returns the rows of a grid of ranks that is as square as their number allows. */
 static int rank_rows(int ranks) {
     int rows = (int)sqrt((double)ranks);
     while (ranks % rows) --rows;
@@ -86,7 +87,7 @@ static Block cut(const Plan* plan, int rank, int ranks) {
     return block;
 }
 
-/* The same function computes the parallel and the serial answer, so that they agree to the bit. */
+/* Computes the parallel and the serial answer alike, so that they agree to the bit. */
 static void relax_rows(const Block* block, int from, int to) {
     for (int r = from; r < to; ++r) {
         const double* here = cell(block, block->now, r, 0);
@@ -117,7 +118,8 @@ static int part_length(const Block* block, const Halo* halo, int side) {
         part_begin(block, halo, side);
 }
 
-/* Cell `k` of a side: its outermost own cell (depth 0), or the halo cell beyond it (depth 1). */
+/* Returns cell `k` of a side: its outermost own cell (depth 0), or the halo cell beyond it (depth
+ * 1). */
 static double* side_cell(const Block* block, int side, int k, int depth) {
     switch (side) {
         case NORTH: return cell(block, block->now, -depth, k);
@@ -144,7 +146,8 @@ static void free_halo(Halo* halo) {
     }
 }
 
-/* What I send to my north, my northern neighbour receives from its south: sides come in pairs. */
+/* Returns the opposite side: the northern neighbour receives from its south what this rank sends
+ * north. */
 static int opposite(int side) { return side ^ 1; }
 
 static int tag_of(int side, const Halo* halo) { return side * halo->threads + halo->thread; }
@@ -182,7 +185,7 @@ static void run(const Plan* plan, Block* block) {
         Halo halo = make_halo(block, thread, threads);
         for (int step = 0; step < plan->steps; ++step) {
             exchange(block, &halo);
-#pragma omp barrier /* the whole halo is there */
+#pragma omp barrier /* the whole halo has arrived */
             relax_rows(block, begin_of(block->rows, thread, threads),
                        begin_of(block->rows, thread + 1, threads));
 #pragma omp barrier /* the whole block is computed */
@@ -206,12 +209,12 @@ static double difference(const Block* part, const double* packed, const Block* w
             const double right =
                 *cell(whole, whole->now, part->first_row + r, part->first_column + c);
             const double apart = fabs(packed[(size_t)r * part->columns + c] - right);
-            if (!(apart <= worst)) worst = apart; /* also true for a NaN */
+            if (!(apart <= worst)) worst = apart; /* this condition is also true for a NaN */
         }
     return worst;
 }
 
-/* One thread of one rank computes the whole plate. */
+/* Computes the whole plate by one thread of one rank. */
 static Block serial_answer(const Plan* plan) {
     Block whole = cut(plan, 0, 1);
     fill(plan, &whole);
@@ -222,7 +225,7 @@ static Block serial_answer(const Plan* plan) {
     return whole;
 }
 
-/* On rank 0: how far the ranks' blocks are from the serial answer. */
+/* Returns, on rank 0, the largest difference of the ranks' blocks from the serial answer. */
 static double check(const Plan* plan, const Block* mine, int rank, int ranks) {
     const int tag = SIDES * plan->threads;
     const size_t most = (size_t)plan->rows * plan->columns;

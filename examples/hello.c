@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Every thread of every rank greets the same thread of the next rank, all at once, on one
- * communicator; the tag says which thread a message is for. */
+ * communicator. The tag says for which thread a message is. */
 
 #include <mpi.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A server, and clients that come and go, each a job of its own:
+/* A server, and clients that come and go. Each of them is a job of its own:
  * mpiexec -n 2 ./service serve & mpiexec -n 3 ./service ask 7; ./service ask 8; ./service end */
 #include <mpi.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static const char* const name = "heddle-example-square";
 
-/* Every rank of the server multiplies a part. */
+/* Serves: every rank of the server multiplies a part. */
 static void serve(void) {
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A log that all processes write by the shared file pointer, whenever they have something to say: no line is lost, and
-   none is within another. At the end all say goodbye in the order of ranks.
+/* A log that all processes write by the shared file pointer whenever they have a line. No line is
+   lost, and none is within another. At the end all processes say goodbye in the order of ranks.
 
        mpiexec -n 4 shared_log [FILE] */
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 enum { lines = 100, length = 40 };
 
-/* A line of `length` characters: blanks behind the text. */
+/* Makes a line of `length` characters, with blanks behind the text. */
 static void make_line(char* line, const char* format, int rank, int step) {
     char text[length];
     snprintf(text, sizeof text, format, rank, step);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What keeps threads from communicating side by side: all threads of a rank send to the next rank, and
- * receive from the one before, small messages on MPI_COMM_WORLD.
+/* Shows how a shared tag keeps threads from communicating side by side. All threads of a rank send
+ * small messages to the next rank, and receive from the one before, on MPI_COMM_WORLD.
  *
- *   shared      every message has tag 0: the standard's order of messages holds between all threads,
- *               which therefore go through one and the same queue
- *   distinct    each thread has a tag of its own: threads have nothing in common
+ *   shared      every message has tag 0: the standard orders messages between all threads, so that
+ *               all go through one queue.
+ *   distinct    each thread has a tag of its own: threads have nothing in common.
  *   overtaking  tag 0, on a communicator that promises that order does not matter
- *               (mpi_assert_allow_overtaking)
+ *               (mpi_assert_allow_overtaking).
  *
- * Which thread receives a message of a shared tag is not known, so that only the sum of all is checked. */
+ * Any thread may receive a message of a shared tag, so that only the sum of all is checked. */
 
 #include <mpi.h>
 #include <omp.h>
@@ -88,7 +88,8 @@ static Ring make_ring(Variant variant) {
     return ring;
 }
 
-/* All windows of one thread, which sends `first`, `first` + 1, ...: answers the sum of what came. */
+/* Exchanges all windows of one thread, which sends `first`, `first` + 1, ... Returns the sum it
+ * received. */
 static long long exchange(const Ring* ring, int tag, int windows, long long first) {
     long long out[WINDOW], in[WINDOW], sum = 0;
     MPI_Request requests[2 * WINDOW];
@@ -131,7 +132,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     Ring ring = make_ring(plan.variant);
 
-    omp_set_dynamic(0); /* as many threads as asked for: their messages go to each other */
+    omp_set_dynamic(0); /* exactly this number of threads: their messages go to each other */
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     const long long mine = run(&plan, &ring);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A queue of work without anybody who hands it out: whoever has time draws the next number, by MPI_Fetch_and_op on a
- * counter that lies with rank 0, which computes like everybody else. Results are added up where they belong, by
- * MPI_Accumulate. The work: how many steps numbers take to 1, halved when even, tripled and one more when odd. */
+/* A queue of work without a master. A rank that has time draws the next number by MPI_Fetch_and_op.
+ * The counter lies with rank 0, which computes like all others. Ranks add results up at their
+ * owners, by MPI_Accumulate. The work: how many steps numbers take to 1, halved when even, tripled
+ * and one more when odd. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static int steps_of(long long number) {
     return steps < LONGEST ? steps : LONGEST - 1;
 }
 
-/* Numbers by steps; of a chunk, or of all without a queue. */
+/* Counts numbers by steps; of a chunk, or of all without a queue. */
 static void count(long long begin, long long end, long long* numbers) {
     for (long long number = begin; number < end; ++number) ++numbers[steps_of(number)];
 }

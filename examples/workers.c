@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A pool of workers: one process starts others, which are this program, too, and hands them work.
- * ./workers (without mpiexec), or mpiexec -n 1 ./workers */
+/* A pool of workers. One process starts others, which run this program, too, and hands them work.
+ * Start it by ./workers (without mpiexec), or by mpiexec -n 1 ./workers. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -19,7 +19,8 @@ static int primes_in(int range) {
 
 static void work(MPI_Comm parent) {
     for (int range = 0, found = 0;; found = primes_in(range)) {
-        MPI_Send(&found, 1, MPI_INT, 0, 0, parent); /* the first says only that it is there */
+        /* the first message says only that the worker is there */
+        MPI_Send(&found, 1, MPI_INT, 0, 0, parent);
         MPI_Recv(&range, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
         if (range == stop) return;
     }

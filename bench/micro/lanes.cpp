@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a lane to another host makes of a network, without MPI: two processes of this machine, over libfabric.
+/// Measures a lane to another host, without MPI: two processes of this machine, over libfabric.
 ///
 ///   micro_lanes [FABRIC [INTERFACE]]      default: auto, lo
 ///
-/// Half a round trip of 8 bytes, a stream of messages of 8 bytes in windows of 64, 1 MiB in pieces, and, where the provider
-/// does that, 1 MiB read by the receiver.
+/// It measures half a round trip of 8 bytes, windows of 64 such messages, and 1 MiB in pieces. If
+/// the provider can, it also measures 1 MiB read by the receiver.
 
 #include <cstdio>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The lock protocols of sync/locks: what they cost alone, and how long it takes to pass them on among
-/// threads that touch 10 random cache lines inside (P2, section 3.4.1, figure 2a), all on the main path.
-/// More threads than cores, too.
+/// Measures the lock protocols of sync/locks, all on the main path. A lock is used alone, or
+/// threads pass it on. They touch 10 random cache lines inside (P2, section 3.4.1, figure 2a).
+/// There may be more threads than cores.
 
 #include <benchmark/benchmark.h>
 

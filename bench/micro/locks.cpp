@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The mutex and the biased lock: alone, with several threads at once, and with a thread that comes
-/// now and then to take the bias away. std::mutex for comparison.
+/// Measures the mutex and the biased lock: alone, with several threads at once, and with a thread
+/// that now and then takes the bias away. std::mutex is measured for comparison.
 
 #include <benchmark/benchmark.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using heddle::sync::BiasedLock;
 
-/// What a section does.
+/// The data that a section changes.
 struct alignas(heddle::cache_line) Guarded {
     std::uint64_t sum = 0;
 };
@@ -49,7 +49,8 @@ void pass(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations());
 }
 
-/// Thread 0 passes all the time; the other one waits about as long, and passes once in `range(0)`.
+/// Runs two threads. Thread 0 passes all the time; the other waits as long, and passes once in
+/// `range(0)`.
 template <class Section>
 void visitors(benchmark::State& state) {
     static Section section;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Matching, for each engine that ships: items per second are messages matched, and the time is that of
-/// `depth` messages, all that is done for them included.
+/// Measures matching, for each engine that ships. Items per second are messages matched. The time
+/// is that of `depth` messages, with all that is done for them.
 ///
 ///   KEYS/KIND/ORDER/ENGINE/DEPTH
 ///
-/// tags         each message has a tag of its own; `sources`: a source of its own; `any_source`: a tag of
-///              its own, and is received with MPI_ANY_SOURCE; `four`: one of four tags, in turn; `one`: the
-///              same tag as all others
-/// posted       `depth` receives are posted, then the messages come
-/// unexpected   `depth` messages come, then they are received
-/// in_order     first posted or come, first matched; `reverse`: the last one first, which makes a list
-///              search all of it; `random`: in an order of no meaning
+/// tags        each message has a tag of its own; `sources`: a source of its own; `any_source`: a
+///             tag of its own, and is received with MPI_ANY_SOURCE; `four`: one of four tags, in
+///             turn; `one`: the same tag as all others.
+/// posted      `depth` receives are posted, then the messages come.
+/// unexpected  `depth` messages come, then they are received.
+/// in_order    first posted or come, first matched; `reverse`: the last one first, so that a list
+///             searches all of it; `random`: in an order of no meaning.
 ///
-/// Linear engines are asked for 262,144 only where they find what they look for in front.
+/// Linear engines run with 262,144 only if they find their entries in front.
 
 #include <benchmark/benchmark.h>
 
@@ -115,7 +115,7 @@ void add() {
     for (const Keys keys : all_keys)
         for (const bool come_first : {false, true})
             for (const Order order : orders) {
-                // One key: whatever comes first is matched first.
+                // There is one key: the first to come is matched first.
                 if (keys == Keys::one && order != Order::in_order) continue;
                 const std::string name = std::string(key_names[static_cast<int>(keys)]) +
                     (come_first ? "/unexpected/" : "/posted/") +

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a lane over sockets costs, without MPI: two processes of this machine, by a ring in shared memory, by the
-/// sockets alone, and over TCP at the loopback interface.
+/// Measures a lane over sockets, without MPI: two processes of this machine. They use a ring in
+/// shared memory, the sockets alone, and TCP at the loopback interface.
 ///
 ///   micro_sockets
 ///
-/// What is measured is what micro_lanes measures.
+/// It measures the same operations as micro_lanes.
 
 #include <cstdio>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What two processes of this machine measure of a lane between them. Both run the same functions.
+/// Two processes of this machine measure a lane between them. Both run the same functions.
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -44,7 +44,7 @@ struct Counter {
     }
 };
 
-/// One of the two processes. Both run the same program; 0 measures.
+/// One of the two processes. Both run the same program, and process 0 measures.
 template <class Lane>
 struct Side {
     Lane& lane;
@@ -60,7 +60,7 @@ struct Side {
         while (heard.messages < count) lane.poll(heard);
         heard.messages -= count;
     }
-    /// Both are here.
+    /// Returns when both processes have come here.
     void meet() {
         send(data, {});
         await(1);
@@ -105,7 +105,7 @@ void reads(Side<Lane>& side) {
         const auto exposed = side.lane.expose(bytes);
         const RemoteMemory remote = exposed.remote();
         side.send(expose, std::as_bytes(std::span(&remote, 1)));
-        return side.meet();  // when the other has read everything
+        return side.meet();  // when the other process has read everything
     }
     side.await(1);
     for (int i = 0; i < transfers; ++i) {
@@ -132,7 +132,7 @@ void measure(Side<Lane>& side, const char* what, void (*run)(Side<Lane>&), doubl
     std::fflush(stdout);
 }
 
-/// All of it.
+/// Runs all measurements.
 template <class Lane>
 void measure_all(Lane& lane, Peer me) {
     Side<Lane> side{lane, me, {}};
@@ -144,7 +144,8 @@ void measure_all(Lane& lane, Peer me) {
     while (!lane.drain()) lane.poll(side.heard);
 }
 
-/// A child process, which is 1; the parent is 0. Each calls run(me, socket), with which they exchange addresses.
+/// Starts a child process, which is 1; the parent is 0. Each calls run(me, socket) to exchange
+/// addresses.
 template <class Run>
 void in_two_processes(Run&& run) {
     int sockets[2];

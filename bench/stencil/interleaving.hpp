@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The exchange of P4, section 4.1, as a game of chance: what search depths follow from the order alone.
+/// The exchange of P4, section 4.1, as a game of chance: the search depths that follow from the
+/// order alone.
 ///
-/// Thread t of T has the tags t, t + T, t + 2T, ... and issues them in this order; threads take turns at
-/// random. Receives are posted so, then messages arrive so, and each is searched for from the front of
-/// one list. A turn of one operation, and one that lasts until the thread has no more to do, are the two
-/// ends between which schedulers and locks lie.
+/// Thread t of T has the tags t, t + T, t + 2T, ... and issues them in this order. Threads take
+/// turns at random. Receives are posted so, then messages arrive so, and each is searched for from
+/// the front of one list. Schedulers and locks lie between two ends: turns of one operation, and
+/// turns that last until the thread has no more to do.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace heddle::stencil {
 
-/// How many operations a turn has; the last one of a thread may have fewer. Any number from 1.
+/// The operations of a turn, at least 1. The last turn of a thread may have fewer.
 enum class Turns : std::int32_t {
     single = 1,
     whole = std::numeric_limits<std::int32_t>::max(),  ///< everything a thread has to do
@@ -24,24 +25,24 @@ enum class Turns : std::int32_t {
 
 using Random = std::mt19937_64;
 
-/// The tags 0 ... messages - 1 in the order in which `threads` threads issue them.
+/// Returns the tags 0 ... messages - 1 in the order in which `threads` threads issue them.
 std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads, Turns turns,
                                      Random& random);
 
 struct Depth {
-    double average;  ///< entries looked at for a message, the one found included
+    double average;  ///< entries looked at for a message, including the one found
     std::int64_t deepest;
 };
 
-/// Of a list that holds all of `posted` before the first of `arrived` comes. Both hold the tags
-/// 0 ... size - 1, each once.
+/// Returns the depth of a list that holds all of `posted` before the first of `arrived` comes. Both
+/// hold the tags 0 ... size - 1, each once.
 Depth search_depth(const std::vector<std::int32_t>& posted,
                    const std::vector<std::int32_t>& arrived);
 
 namespace detail {
 
-/// How many of the entries up to a place are still in the list: a Fenwick tree, since a search that
-/// walked the list would take minutes for the longest ones.
+/// The number of entries up to a place that are still in the list. It is a Fenwick tree, since a
+/// search that walked the list would take minutes for the longest ones.
 class Remaining {
 public:
     explicit Remaining(std::size_t size) : tree_(size + 1) {
@@ -65,7 +66,7 @@ private:
 inline std::vector<std::int32_t> interleave(std::int32_t messages, std::int32_t threads,
                                             Turns turns, Random& random) {
     std::vector<std::int32_t> next(
-        static_cast<std::size_t>(std::min(messages, threads)));  // of those not done
+        static_cast<std::size_t>(std::min(messages, threads)));  // of threads that are not done
     std::iota(next.begin(), next.end(), 0);
     std::vector<std::int32_t> order;
     while (!next.empty()) {

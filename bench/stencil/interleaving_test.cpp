@@ -41,7 +41,7 @@ TEST(Interleaving, a_whole_turn_lasts_until_the_thread_is_done) {
 TEST(Interleaving, a_turn_has_as_many_operations_as_are_left_at_most) {
     stencil::Random random(2);
     const std::vector<std::int32_t> order = stencil::interleave(21, 3, Turns{4}, random);
-    // Seven of each thread: four, and three. The second turn may follow the first.
+    // Each thread has seven tags: four, and three. The second turn may follow the first.
     std::vector<int> done(3);
     for (std::size_t i = 0; i < order.size();) {
         const auto thread = static_cast<std::size_t>(order[i] % 3);
@@ -52,7 +52,7 @@ TEST(Interleaving, a_turn_has_as_many_operations_as_are_left_at_most) {
     }
 }
 
-/// What the matching engine `list` looks at.
+/// Returns the depth that the matching engine `list` counts.
 Depth by_engine(const std::vector<std::int32_t>& posted, const std::vector<std::int32_t>& arrived) {
     std::vector<core::Request> receives(posted.size());
     match::ListMatcher matcher;
@@ -94,8 +94,8 @@ TEST(SearchDepth, of_equal_and_of_opposite_orders) {
     EXPECT_EQ(stencil::search_depth(tags, reversed).deepest, 100);
 }
 
-// A message that comes at random from a list in random order is found in its middle, which is nearer to
-// the front with every message: (n + 3) / 4 on average.
+// A message that comes at random from a list in random order is found in its middle. The middle is
+// nearer to the front with every message: (n + 3) / 4 on average.
 TEST(SearchDepth, approaches_a_quarter_of_the_list_when_all_is_random) {
     stencil::Random random(4);
     double sum = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How many messages and threads a halo exchange takes when every thread communicates for itself:
-/// the model of "matching misery" (P4, section 3), completed as docs/STENCILS.md derives it.
+/// The number of messages and threads of a halo exchange in which every thread communicates for
+/// itself: the model of "matching misery" (P4, section 3), completed as docs/STENCILS.md derives
+/// it.
 ///
-/// The domain of a process is cut into L_x x L_y (x L_z) subdomains with a thread each. A thread sends
-/// one message to every neighbour of its subdomain that lies in another process; within the process
-/// nothing is sent. A naive decomposition leaves that out: every thread sends to all its neighbours.
+/// The domain of a process is cut into L_x x L_y (x L_z) subdomains with a thread each. A thread
+/// sends one message to every neighbour of its subdomain that lies in another process; within the
+/// process it sends nothing. A naive decomposition ignores processes: every thread sends to all its
+/// neighbours.
 ///
 /// Errors         Refused says what is wrong and what is allowed.
 
@@ -24,7 +26,7 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// Named by the points it reads; all but the one in the middle belong to neighbours.
+/// A stencil, named by the points it reads; all but the one in the middle belong to neighbours.
 enum class Stencil : std::uint8_t { five = 5, seven = 7, nine = 9, twenty_seven = 27 };
 
 Stencil stencil_of(std::int64_t points);
@@ -38,34 +40,37 @@ constexpr std::size_t dimensions(Stencil stencil) noexcept {
 /// Subdomains in each dimension: two or three numbers from 1.
 using Decomposition = std::vector<std::int64_t>;
 
-/// "32x32" or "8x8x4".
+/// Reads a decomposition: "32x32" or "8x8x4".
 Decomposition decomposition_of(std::string_view text);
 
-/// What crosses the process's boundary in one direction across one edge (2-D) or face (3-D).
+/// The messages that cross the process's boundary in one direction across one edge (2-D) or face
+/// (3-D).
 struct Side {
     std::string name;       ///< the dimensions along it: "x", or "xy"
     std::int64_t messages;  ///< M_e or M_s
 };
 
-/// What the process receives in one exchange. It sends as much, from T_r threads to T_s.
+/// The messages that the process receives in one exchange. It sends as many, from T_r threads to
+/// T_s.
 struct Exchange {
     std::int64_t messages;    ///< M_t
     std::int64_t receiving;   ///< T_r: threads of the process that communicate
     std::int64_t sending;     ///< T_s: threads of other processes that send to it
     std::vector<Side> sides;  ///< none for a naive decomposition
-    /// False where a dimension has 1 subdomain: equations 3 and 7 would count it at two opposite sides.
-    /// There all threads lie at the boundary, and T_r is their number.
+    /// False if a dimension has 1 subdomain: equations 3 and 7 would count it at two opposite
+    /// sides. Then all threads lie at the boundary, and T_r is their number.
     bool receiving_by_equation;
 };
 
 Exchange exchange(Stencil stencil, const Decomposition& lengths);
 
-/// `threads` threads receive `messages_each` from as many threads.
+/// Returns the exchange in which `threads` threads receive `messages_each` from as many threads.
 Exchange naive_exchange(std::int64_t threads, std::int64_t messages_each);
 
 namespace detail {
 
-/// A number that answers an overflow with std::overflow_error, so that equations can be written as they are.
+/// A number that throws std::overflow_error if it overflows, so that equations can be written as
+/// they are.
 class Count {
 public:
     Count(std::int64_t value) noexcept : value_(value) {}
@@ -110,7 +115,8 @@ inline Count messages(Stencil stencil, const Decomposition& l) {
     }
 }
 
-/// Holds where no dimension is 1: those at the boundary of the process.
+/// Returns equation 3 or 7, which hold if no dimension is 1: the threads at the boundary of the
+/// process.
 inline Count receiving_by_equation(const Decomposition& l) {
     if (l.size() == 2) return Count(2) * l[0] + Count(2) * l[1] - 4;   // (3)
     return Count(2) * Sums(l).faces - Count(4) * Sums(l).lengths + 8;  // (7)
@@ -124,7 +130,8 @@ inline Count all(const Decomposition& lengths) {
 
 inline Count sending(Stencil stencil, const Decomposition& l) {
     switch (stencil) {
-        // Across an edge or a face each has one neighbour, and each neighbour has one of them.
+        // Across an edge or a face each thread has one neighbour, and each neighbour has one of
+        // them.
         case Stencil::five:
         case Stencil::seven: return messages(stencil, l);
         case Stencil::nine: return Count(2) * l[0] + Count(2) * l[1] + 4;           // (4)
@@ -161,7 +168,7 @@ inline void check(Stencil stencil, const Decomposition& lengths) {
             throw Refused("a dimension has 1 subdomain or more, not " + std::to_string(length));
 }
 
-/// Names what has too many subdomains or threads.
+/// Calls `count`, and names the argument that has too many subdomains or threads.
 template <class Counting>
 Exchange counted(const std::string& name, Counting&& count) try {
     return count();

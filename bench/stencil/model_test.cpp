@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The equations against going from subdomain to subdomain and counting.
+/// The equations are compared with counts made by walking from subdomain to subdomain.
 
 #include "stencil/model.hpp"
 
@@ -21,7 +21,8 @@ using stencil::Stencil;
 
 using Place = std::array<int, 3>;
 
-/// Where the neighbours of a subdomain lie, relative to it. Two dimensions are three with nothing above.
+/// Returns the relative places of a subdomain's neighbours. Two dimensions are three with nothing
+/// above.
 std::vector<Place> directions(Stencil stencil) {
     const bool flat = stencil == Stencil::five || stencil == Stencil::nine;
     const bool diagonal = stencil == Stencil::nine || stencil == Stencil::twenty_seven;
@@ -93,7 +94,7 @@ void compare(Stencil stencil, const Place& lengths) {
     ASSERT_EQ(model.sending, counted.sending);
     ASSERT_EQ(model.receiving_by_equation,
               *std::min_element(decomposition.begin(), decomposition.end()) >= 2);
-    // What comes across an edge along x comes from one side in y; across a face along xy, in z.
+    // Messages across an edge along x come from one side in y; those across a face along xy, in z.
     if (decomposition.size() == 2) {
         ASSERT_EQ(model.sides[0].messages, counted.across[1]);
         ASSERT_EQ(model.sides[1].messages, counted.across[0]);
@@ -190,7 +191,7 @@ TEST(Model, refuses_counts_that_overflow_and_none_that_do_not) {
     EXPECT_EQ(
         reason([] { stencil::exchange(Stencil::seven, {long_edge, 2, 2}); }),
         "2305843009213693952x2x2: so many messages or threads that their number exceeds 63 bits");
-    // More subdomains than can be counted, and a boundary that can.
+    // The subdomains are too many to count, but the boundary is not.
     EXPECT_EQ(stencil::exchange(Stencil::seven, {3'000'000, 3'000'000, 3'000'000}).messages,
               54'000'000'000'000);
     EXPECT_THROW(stencil::exchange(Stencil::twenty_seven, {4'000'000'000, 4'000'000'000, 2}),

@@ -19,8 +19,9 @@ namespace heddle::stencil {
 
 class Team {
 public:
-    /// As many threads as the system gives, up to `wanted`: see size(). Fewer end again at once: their stacks may
-    /// be all the memory there is, and somebody has to say so. Such a team does not run().
+    /// Starts as many threads as the system gives, up to `wanted`: see size(). If there are fewer,
+    /// they end again at once. Their stacks may be all the memory there is, and the caller has to
+    /// report the lack. A team that lacks threads does not run().
     explicit Team(int wanted) {
         threads_.reserve(static_cast<std::size_t>(wanted));
         try {
@@ -43,7 +44,7 @@ public:
         // Relaxed: begin() publishes it.
         busy_.store(static_cast<unsigned>(size()), std::memory_order_relaxed);
         begin(&job);
-        // A2: pairs with R2; what the threads did is there.
+        // A2: pairs with R2; the results of the threads are visible.
         while (const unsigned left = busy_.load(std::memory_order_acquire))
             sleep_while(busy_, left);
     }
@@ -65,12 +66,13 @@ private:
             while (round_.load(std::memory_order_acquire) == round) sleep_while(round_, round);
             if (job_ == nullptr) return;
             (*job_)(i);
-            // R2: pairs with A2, and with itself: the last one hands on what all did.
+            // R2: pairs with A2, and with itself: the last thread hands on the results of all.
             if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) wake(busy_, 1);
         }
     }
 
-    // std::atomic would spin and yield before it sleeps, and so take the core from those still at work.
+    // std::atomic would spin and yield before it sleeps, and so take the core from threads still at
+    // work.
     static void sleep_while(std::atomic<unsigned>& word, unsigned value) {
         syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr);
     }
@@ -81,7 +83,7 @@ private:
     std::vector<std::thread> threads_;
     int size_ = 0;
     std::string why_;
-    const std::function<void(int)>* job_ = nullptr;  ///< of this round; none: the last one
+    const std::function<void(int)>* job_ = nullptr;  ///< of this round; nullptr ends the threads
     std::atomic<unsigned> round_{0};
     std::atomic<unsigned> busy_{0};
 };

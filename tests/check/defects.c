@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs with one defect each, by name: defects NAME. test_check.py knows the finding of each. "right_..." have none. */
+/* Programs with one defect each, by name: defects NAME. test_check.py knows the finding of each.
+ * Those called "right_..." have none. */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -72,7 +73,8 @@ static void nonblocking_with_blocking(void) {
     }
 }
 
-/* Two groups, ranks 0 and 2 and so on, and the others. The other group's rank with the own number is the peer. */
+/* Makes two groups: the even ranks, and the odd ones. A rank's peer has its number in the other
+ * group. */
 static MPI_Comm between_groups(void) {
     MPI_Comm half, between;
     MPI_Comm_split(world, rank % 2, rank, &half);
@@ -276,14 +278,14 @@ static void changed_vector(void) {
     MPI_Type_commit(&column);
     if (rank == 0) {
         MPI_Isend(data, 1, column, 1, 5, world, &request);
-        data[3][1] = 1; /* not in it */
+        data[3][1] = 1; /* not in the vector */
         data[4][0] = 1;
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     if (rank == 1) MPI_Recv(data, 1, column, 0, 5, world, MPI_STATUS_IGNORE);
     MPI_Type_free(&column);
 }
-/* Short messages, which the library sends at once. */
+/* The messages are short, so that the library sends them at once. */
 static void changed_of_several(void) {
     int data[3][4] = {{0}};
     MPI_Request requests[3];
@@ -598,7 +600,7 @@ static void right_messages(void) {
     }
     MPI_Type_free(&column);
     MPI_Type_free(&row);
-    /* One type on one side, its elements on the other, and bytes. */
+    /* A type is sent as the same type, and bytes as bytes. */
     struct {
         int number;
         double value[2];
@@ -614,7 +616,7 @@ static void right_messages(void) {
     MPI_Recv(&taken, 1, whole, before, 6, world, MPI_STATUS_IGNORE);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     MPI_Type_free(&whole);
-    /* Taken back, and never sent. */
+    /* One request is cancelled, others send to no process. */
     MPI_Irecv(&taken, 1, MPI_INT, before, 99, world, &requests[0]);
     MPI_Cancel(&requests[0]);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
@@ -668,7 +670,7 @@ static void right_windows(void) {
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
 }
-/* Of requests that are complete at once, any may be waited for first, and in any variable. */
+/* Any of several complete requests may be waited for first, and in any variable. */
 static void right_orders_of_requests(void) {
     int data[4] = {0};
     MPI_Request requests[3], one;
@@ -690,7 +692,8 @@ static void right_orders_of_requests(void) {
         MPI_Recv(&data[1], 1, MPI_INT, rank, 1, world, MPI_STATUS_IGNORE);
     }
 }
-/* Many messages of many tags, received in another order, and more than there are records for at once. */
+/* The messages are many, of many tags, received in another order, and more than there are
+ * records. */
 static void right_order_of_messages(void) {
     enum { many = 500, burst = 20000 };
     static int values[burst];
@@ -718,7 +721,7 @@ static void right_order_of_messages(void) {
     MPI_Waitall(burst, requests, MPI_STATUSES_IGNORE);
     if (got != burst - 1) MPI_Abort(world, 1);
 }
-/* Duplicates are complete in another order on each rank. */
+/* Each rank completes the duplicates in another order. */
 static void right_duplicates(void) {
     MPI_Comm made[4];
     MPI_Request requests[4];
@@ -775,8 +778,8 @@ static void right_between_groups(void) {
     MPI_Comm_free(&again);
     MPI_Comm_free(&merged);
 }
-/* Pairs of partitioned messages with one envelope, of which the second is complete first, as bytes; partitions are
-   written and read one by one, and the buffer is used again. */
+/* Pairs of partitioned messages have one envelope, and the second is complete first, as bytes.
+   Partitions are written and read one by one, and the buffer is used again. */
 static void right_partitioned(void) {
     static int values[2 * parts], taken[2 * parts];
     static float others[parts], taken_others[parts];
@@ -810,9 +813,9 @@ static void right_partitioned(void) {
         MPI_Request_free(&receives[i]);
     }
     MPI_Psend_init(values, parts, 2, MPI_INT, next, 6, world, MPI_INFO_NULL, &sends[0]);
-    MPI_Request_free(&sends[0]); /* never started, and never received */
+    MPI_Request_free(&sends[0]); /* never started and never received */
 }
-/* Rank 1 waits for rank 0 to have initialized MPI, and sent something, before it does so itself: a file says it. */
+/* Rank 1 initializes MPI after rank 0 has done so and has sent a message. A file tells it. */
 static const char* file;
 static void wait_before_init(void) {
     const char* own = getenv("PMI_RANK");
@@ -832,7 +835,7 @@ static void late_rank_type(void) {
     if (rank == 0) fclose(fopen(file, "w"));
     if (rank == 1) MPI_Recv(&taken, 1, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
 }
-/* A call whose arguments the library refuses takes part in nothing. */
+/* A call whose arguments the library refuses has no effect. */
 static void right_after_errors(void) {
     int value = rank, taken = -1;
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
@@ -879,7 +882,7 @@ static void right_accesses(void) {
     MPI_Fetch_and_op(&value, &taken, MPI_INT, 0, 1, MPI_SUM, win);
     MPI_Compare_and_swap(&one, &value, &taken, MPI_INT, 0, 1, win);
     MPI_Win_flush_all(win);
-    /* What has been read may be written. */
+    /* A thread may write data that it has read. */
     MPI_Rget(&taken, 1, MPI_INT, rank, 2, 1, MPI_INT, win, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Put(&one, 1, MPI_INT, rank, 2, 1, MPI_INT, win);

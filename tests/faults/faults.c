@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faults.c HOW: rank 1 dies in that way; the others wait for it. */
+/* faults.c HOW: rank 1 dies in that manner, and the others wait for it. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static void die(const char* how) {
     if (strcmp(how, "depth") == 0) exit(die_of_depth(0));
     if (strcmp(how, "raise") == 0) raise(SIGBUS);
     if (strcmp(how, "locked") == 0) {
-        /* What a walk might need is broken: the heap, and a lock that this thread holds. */
+        /* Breaks what a walk might need: the heap, and a lock that this thread holds. */
         char* volatile piece = malloc(16);
         memset(piece - 16 + zero, 0xff, 64);
         die_of_segv();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes that Fortran has set, seen from C, and the other way round. */
+/* Attributes that Fortran has set, seen from C, and the reverse. */
 #include <mpi.h>
 
-static int object = 5; /* what a pointer set in C points to */
+static int object = 5; /* target of a pointer set in C */
 
 int key_of_c(void) {
     int key = MPI_KEYVAL_INVALID;
@@ -15,7 +15,7 @@ MPI_Aint set_in_c(MPI_Fint comm, int key) {
     return (MPI_Aint)&object;
 }
 
-/* Whether C finds the pointer of set_in_c(). */
+/* Returns whether C finds the pointer of set_in_c(). */
 int has_pointer_of_c(MPI_Fint comm, int key) {
     void* value = 0;
     int flag = 0;

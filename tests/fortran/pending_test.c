@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of sections that operations keep: which of them a call completes, where requests share an integer. */
+/* Copies of sections that operations keep. The test checks which of them a call completes if
+ * requests share an integer. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ static int failures;
         if (!(condition)) ++failures, printf("FAILED, line %d: %s\n", __LINE__, #condition); \
     } while (0)
 
-static const MPI_Fint number = 77; /* a constant: no library is asked for it */
+static const MPI_Fint number = 77; /* a constant, since the test asks no library for it */
 
 /* Starts an operation that writes 3 elements of an array of 6, every other one. */
 static void start_operation(int array[6], int result, bool persistent) {
@@ -32,8 +33,7 @@ int main(void) {
     int first[6] = {0}, second[6] = {0}, third[6] = {0};
     start_operation(first, 1, false);
     const uint64_t last = kept_operations;
-    start_operation(second, 2,
-                    false); /* by another thread, which got the integer that was free again */
+    start_operation(second, 2, false); /* by another thread, which got the freed integer */
     completed(number, last);
     EXPECT(first[0] == 1 && first[1] == 0 && first[2] == 1 && first[4] == 1);
     EXPECT(second[0] == 0 && pending_operations == 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tool in C sees what Fortran calls by MPI names, and nothing of PMPI names. */
+/* A tool in C sees Fortran's calls by MPI names, and none of those by PMPI names. */
 #include <mpi.h>
 
 static int barriers;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that hang, and some that only seem to, by name: hangs NAME. test_hangs.py knows the verdict on each. */
+/* Programs that hang, and some that only seem to, by name: hangs NAME. test_hangs.py knows the
+ * verdict on each. */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -70,7 +71,7 @@ static void wrong_source(void) {
     if (rank == 0) receive(1, 3);
     MPI_Barrier(world);
 }
-static void wrong_tag_late(void) { /* each has waited for long when the other tag comes */
+static void wrong_tag_late(void) { /* each rank has waited for long when the other tag comes */
     rest(rank == 0 ? 0.4 : 0);
     MPI_Send(&rank, 1, MPI_INT, next, 1, world);
     receive(before, 2);
@@ -98,7 +99,7 @@ static void pair_beside(void) { /* ranks 0 and 1 hang, rank 2 computes */
     compute(20);
 }
 
-static void any_tag_beside(void) { /* any message of the other one would do, not one of rank 2 */
+static void any_tag_beside(void) { /* any message of the peer would do, but none of rank 2 */
     if (rank < 2) receive(1 - rank, MPI_ANY_TAG);
     compute(20);
 }
@@ -111,7 +112,7 @@ static void waitall(void) {
     MPI_Irecv(&value, 1, MPI_INT, next, 2, world, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
-static void waitall_half(void) { /* one of the two messages comes */
+static void waitall_half(void) { /* only one of the two messages comes */
     MPI_Request requests[2];
     MPI_Irecv(&value, 1, MPI_INT, before, 1, world, &requests[0]);
     MPI_Irecv(&value, 1, MPI_INT, next, 2, world, &requests[1]);
@@ -140,7 +141,7 @@ static void issend(void) {
     MPI_Issend(&rank, 1, MPI_INT, next, 1, world, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-static void waitany_mixed(void) { /* neither is received, nor sent */
+static void waitany_mixed(void) { /* neither request completes */
     MPI_Request requests[2];
     int index;
     MPI_Issend(&rank, 1, MPI_INT, next, 1, world, &requests[0]);
@@ -158,7 +159,7 @@ static void mprobe(void) {
     MPI_Message message;
     MPI_Mprobe(MPI_ANY_SOURCE, 1, world, &message, MPI_STATUS_IGNORE);
 }
-static void partitions_missing(void) { /* of two partitions one is never ready */
+static void partitions_missing(void) { /* one of two partitions is never ready */
     MPI_Request request;
     int data[2] = {0, 0};
     if (rank == 0) {
@@ -240,7 +241,7 @@ static void split_missing(void) {
     else
         MPI_Comm_split(world, 0, 0, &part);
 }
-static void neighbors(void) { /* the first one does not come */
+static void neighbors(void) { /* the first rank does not come */
     MPI_Comm ring;
     int periodic = 1, received[2];
     MPI_Cart_create(world, 1, &size, &periodic, 0, &ring);
@@ -306,7 +307,7 @@ static void intercommunicator(void) {
     MPI_Recv(&value, 1, MPI_INT, 0, 1, both, MPI_STATUS_IGNORE);
 }
 
-static void intercommunicator_missing(void) { /* of two leaders one does not come */
+static void intercommunicator_missing(void) { /* one of two leaders does not come */
     MPI_Comm both;
     if (rank == 0)
         MPI_Intercomm_create(MPI_COMM_SELF, 0, world, 1, 9, &both);
@@ -340,7 +341,7 @@ static void window_lock(void) {
     if (rank == 0) receive(1, 1);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
 }
-static void window_order(void) { /* each has what the other wants */
+static void window_order(void) { /* each rank holds the lock that the other wants */
     MPI_Win win[2] = {window_of("left"), window_of("right")};
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win[rank]);
     MPI_Barrier(world);
@@ -407,14 +408,15 @@ static void* receive_both_in_thread(void* unused) {
     receive(before, 3);
     return NULL;
 }
-static void wrong_tag_taken(void) { /* what was near by when the main thread went to sleep is so no more */
+/* The thread takes the message that was near by when the main thread went to sleep. */
+static void wrong_tag_taken(void) {
     MPI_Send(&rank, 1, MPI_INT, next, 1, world);
     pthread_t thread;
     pthread_create(&thread, NULL, receive_both_in_thread, NULL);
     receive(before, 2);
     pthread_join(thread, NULL);
 }
-static void many_threads(void) { /* more than the board has room for */
+static void many_threads(void) { /* more threads than the board has room for */
     enum { threads = 20 };
     static int tags[threads];
     pthread_t other[threads];
@@ -539,7 +541,7 @@ static void session_mismatch(void) {
 
 /* --- files --- */
 
-/* Without a name when all have it, so that nothing is left of it. */
+/* Opens a file. It has no name once all ranks have it open, so that nothing is left of it. */
 static MPI_File open_file(const char* prefix) {
     char path[64], name[128];
     int id = (int)getpid();
@@ -569,7 +571,7 @@ static void file_missing(void) { /* the last rank does not open it */
     else
         open_alone();
 }
-/* A transfer takes an hour. */
+/* Writes slowly: a transfer takes an hour. */
 static void file_slow(void) {
     MPI_File file = open_file("faulty:slow=3600000:");
     MPI_File_write_at(file, 4096 * (rank + 1), &value, 1, MPI_INT, MPI_STATUS_IGNORE);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs programs that scripts.py has written: scripts FILE FIRST COUNT runs so many of the file, in one job.
+/* Runs programs that scripts.py has written. scripts FILE FIRST COUNT runs COUNT programs of the
+ * file, in one job.
  *
- * A program is a line "program RANKS THREADS SESSION" and a line "RANK THREAD OPERATION..." for each thread of each rank.
- * scripts.py says what the operations are and decides which programs end. Thread i sends to thread j of another rank on
- * a communicator that only these pairs use, so that threads of a rank never compete for a message. */
+ * A program is a line "program RANKS THREADS SESSION" and a line "RANK THREAD OPERATION..." for
+ * each thread of each rank. scripts.py says what the operations are and decides which programs end.
+ * Thread i sends to thread j of another rank on a communicator that only these pairs use. So
+ * threads of a rank never compete for a message. */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -17,7 +19,7 @@ enum { most_threads = 2, most_operations = 64, most_line = 4096, large = 1 << 20
 enum { groups_per_thread = 4 };
 
 typedef struct {
-    int rank, thread, number; /* number: of the message among those of its sender */
+    int rank, thread, number; /* number: place of the message among those of its sender */
     int large;
 } Content;
 
@@ -27,12 +29,12 @@ typedef struct {
 } Operation;
 
 typedef struct {
-    int number; /* of the thread */
+    int number; /* number of the thread */
     Operation operations[most_operations];
     int count;
     MPI_Request requests[most_operations];
     Content* buffers[most_operations];
-    int requested[most_operations]; /* 0, or of a receive its operation + 1 */
+    int requested[most_operations]; /* 0, or for a receive its operation + 1 */
     int open;
     int calls[groups_per_thread]; /* collective calls so far, by group */
     int sent;
@@ -147,7 +149,7 @@ static void wait_all(Thread* me) {
     me->open = 0;
 }
 
-/* What the calls of a group are, one after the other: scripts.py has the same list. */
+/* Makes the next call of a group. scripts.py has the same list of calls. */
 static void collective(Thread* me, int group) {
     MPI_Comm comm = groups[me->number][group];
     const int call = me->calls[group]++;
@@ -203,7 +205,8 @@ static void run_operation(Thread* me, const Operation* at) {
     }
 }
 
-/* The last operation of a thread beside the first is a message to that one, which waits for it in MPI. */
+/* Runs a thread. All threads but the first end with a message to the first, which waits for it in
+ * MPI. */
 static void* run_thread(void* which) {
     Thread* me = which;
     for (int i = 0; i < me->count; ++i) run_operation(me, &me->operations[i]);
@@ -236,7 +239,7 @@ static char* text_of(const char* path) {
     return text;
 }
 
-/* The line after the given number of lines that begin with "program". */
+/* Returns the line of program `number`, counted from 0. */
 static char* find_program(int number) {
     char* at = file_text;
     while ((at = strstr(at, "program ")) != NULL && number-- > 0) ++at;
@@ -264,7 +267,8 @@ static void read_program(const char* line) {
 
 /* --- communicators --- */
 
-/* Group 0 has all ranks, 1 the lower or upper half, 2 the even or odd ones, 3 all but the last, which is alone. */
+/* Returns the color in a group. Group 0 has all ranks, 1 the lower or upper half, 2 the even or odd
+ * ones. Group 3 has all but the last rank, which is alone. */
 static int color_of(int group) {
     const int colors[groups_per_thread] = {0, rank >= size / 2, rank % 2, rank == size - 1};
     return colors[group];
@@ -316,7 +320,7 @@ static void begin(void) {
     make_communicators();
 }
 
-/* In a session a rank ends without the others. */
+/* Ends the program. In a session a rank ends without the others. */
 static void end(void) {
     free_communicators();
     if (!in_session) {

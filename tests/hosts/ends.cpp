@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A rank that joins a job on several hosts without MPI, says "rank R is PID", and then does what the first argument
-/// says; all ranks but the last one wait.
-///     abort CODE   the last rank ends the job, as MPI_Abort does
-///     die          the last rank is killed
-///     wait         the last rank waits, too
+/// A rank that joins a job on several hosts without MPI and says "rank R is PID". Then it does what
+/// the first argument says. All ranks but the last one wait.
+///     abort CODE  the last rank ends the job, as MPI_Abort does
+///     die         the last rank is killed
+///     wait        the last rank waits, too
 
 #include <csignal>
 #include <cstdio>

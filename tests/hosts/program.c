@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks on several hosts do with each other, as the first argument says; a wrong value ends the job.
-     ring        a token goes around, in messages of 0 to 4 MiB
-     all         every rank sends to every rank, and collectives
-     many        all ranks send to the first at once, 0 bytes to 64 KiB; then collectives in which some receive from many
-     threads     four threads of each rank exchange messages with the next rank, each with a tag of its own
-     dups        thousands of communicators are made and freed, with a message around each
-     large       every rank says "under way", and exchanges large messages with one of another host for ever
-     stuck       every rank but the first waits for a message that the first never sends */
+/* Ranks on several hosts communicate as the first argument says. A wrong value ends the job.
+     ring     a token goes around, in messages of 0 to 4 MiB.
+     all      every rank sends to every rank, and collectives.
+     many     all ranks send to the first at once, 0 bytes to 64 KiB; then collectives in which some
+              ranks receive from many.
+     threads  four threads of each rank exchange messages with the next rank, each with a tag of its
+              own.
+     dups     thousands of communicators are made and freed, with a message around each.
+     large    every rank says "under way", and exchanges large messages with one of another host for
+              ever.
+     stuck    every rank but the first waits for a message that the first never sends. */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -64,7 +67,7 @@ static void all_to_all(void) {
     MPI_Bcast(out, 1000, MPI_INT, size - 1, MPI_COMM_WORLD);
     demand(out[7] == (size - 1) * 1000000 + 7, "what was broadcast is another");
     MPI_Barrier(MPI_COMM_WORLD);
-    /* From anybody, with any tag. */
+    /* The receives take any source and any tag. */
     for (int to = 0; to < size; ++to)
         if (to != rank) MPI_Send(&rank, 1, MPI_INT, to, 10 + rank, MPI_COMM_WORLD);
     for (int i = 1; i < size; ++i) {
@@ -115,7 +118,7 @@ static void send_to_one(int each) {
     free(out);
 }
 
-/* Everybody receives from everybody, and one from all. */
+/* Sends from every rank to every rank, and from all to one. */
 static void collect(int bytes, int round) {
     unsigned char* out = malloc((size_t)size * bytes + 1);
     unsigned char* in = malloc((size_t)size * bytes + 1);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* beside PROGRAM [ARGUMENT...]: to be run as the first process of a PID namespace of its own, one for each rank.
-   Runs the program; for rank 0 beside a bystander, which has the process id in this namespace that rank 1 has
-   in its own, and memory where rank 1 has its buffers. Exit code 0 if the program ended so, and nobody has
-   touched the bystander's memory. */
+/* beside PROGRAM [ARGUMENT...]: to be run as the first process of a PID namespace of its own, one
+   for each rank. Runs the program. Beside rank 0's program it starts a bystander. The bystander has
+   the process id in this namespace that rank 1 has in its own, and memory at the addresses of rank
+   1's buffers. Exit code 0 if the program ended well, and no process has touched the bystander's
+   memory. */
 #include "buffers.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Waits for the end of the other side, and looks. */
+/* Waits for the end of the other side, and checks the memory. */
 static void stand_by(int ready, int over) {
     unsigned char* memory = buffers();
     char byte = 0;
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
         _exit(127);
     }
     if (bystander != 0 && (bystander != 2 || program != 3))
-        return 4; /* another namespace than we think */
+        return 4; /* another namespace than expected */
     const int well = ended_well(program);
     close(over[1]);
     return well && (bystander == 0 || ended_well(bystander)) ? 0 : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that wait for messages, where membarrier is refused to some ranks (refuse.c), or, with an error's name
-   as its argument, from the middle on. Every message arrives; and threads that wait for nothing but one message,
-   which comes late, are not woken for nothing all the time. */
+/* Threads wait for messages, while membarrier is refused to some ranks (refuse.c). With an error's
+   name as its argument, it is refused from the middle on. Every message arrives. Threads that wait
+   for only one message, which comes late, are not woken in vain all the time. */
 #include "refuse.h"
 
 #include "../mpi/check.h"
@@ -22,7 +22,7 @@ static void pass_time(double seconds) {
     nanosleep(&time, NULL);
 }
 
-/* Each thread has a partner in the next rank and one in the rank before: one answers the other. */
+/* Exchanges messages with a partner in the next rank and one in the rank before. */
 static void* talk(void* number) {
     const int tag = (int)(size_t)number;
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
@@ -30,7 +30,7 @@ static void* talk(void* number) {
         int sent = rank * messages + i, got = -1;
         MPI_Request request;
         OK(MPI_Irecv(&got, 1, MPI_INT, before, tag, MPI_COMM_WORLD, &request));
-        if (i % 50 == tag % 50) pass_time(0.003); /* long enough for the others to sleep */
+        if (i % 50 == tag % 50) pass_time(0.003); /* long enough for the other threads to sleep */
         OK(MPI_Send(&sent, 1, MPI_INT, next, tag, MPI_COMM_WORLD));
         OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK(got == before * messages + i);
@@ -38,7 +38,7 @@ static void* talk(void* number) {
     return NULL;
 }
 
-/* Collectives go on by completion: their stages are listened to, not waited for. */
+/* Reduces. Collectives advance by completion: their stages have listeners, no waiting thread. */
 static void* reduce(void* communicator) {
     for (int i = 0; i < 40; ++i) {
         int sum = 0;
@@ -71,7 +71,7 @@ static void talk_and_reduce(MPI_Comm communicator) {
     pthread_join(other, NULL);
 }
 
-/* Rank 0 sends when it has slept for a while, measured by those who wait. */
+/* Lets rank 0 sleep for a while and then send. The waiting ranks measure the time. */
 static void wait_for_long(void) {
     const int seven = 7;
     const double begin = now();

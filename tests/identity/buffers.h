@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory at the same address in every process, so that a copy from or to the wrong one finds some. */
+/* Memory at the same address in every process: a copy that takes the wrong process finds some. */
 #ifndef HEDDLE_TESTS_BUFFERS_H
 #define HEDDLE_TESTS_BUFFERS_H
 

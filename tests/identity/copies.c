@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large messages: from each rank to the next, first one way (the sender has time to help), then all at once, and
-   to the one before in every other round.
-   With `bystander` as its argument the last rank takes no part, and its memory must stay as it is. */
+/* Each rank sends large messages to the next one: first in one direction (the sender has time to
+   help), then all at once. In every other round it sends to the one before. With `bystander` as its
+   argument the last rank takes no part, and its memory must stay as it is. */
 #include "buffers.h"
 
 #include "../mpi/check.h"

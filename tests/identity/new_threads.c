@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first exchange of a new thread asks the system for nothing that a later one does not ask for: it reads no
-   file, and asks for no affinity. A filter hands such calls to this program, which counts them. Exit code 77: filters are forbidden here. */
+/* The first exchange of a new thread makes no system call that a later one does not make. It reads
+   no file, and asks for no affinity. A filter hands such calls to this program, which counts them.
+   Exit code 77: filters are forbidden here. */
 #define _GNU_SOURCE
 #include "../mpi/check.h"
 
@@ -20,7 +21,7 @@ enum { threads = 200, warm_up = 20 };
 static atomic_int calls;
 static _Thread_local int first_exchange;
 
-/* The call fails, which nobody minds who does not need it. */
+/* Counts a call, which fails. A caller that does not need its result goes on. */
 static void count_call(int signal, siginfo_t* info, void* context) {
     (void)signal, (void)info;
     if (first_exchange) atomic_fetch_add(&calls, 1);

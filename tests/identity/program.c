@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that says who it is, as its first argument wants it:
-     hello      "rank R of N", after a barrier
-     start      the same; between that and the barrier each rank starts this program, in three ways
-     files      with no file descriptor to be had */
+/* A program that tells its rank as its first argument says:
+       hello      "rank R of N", after a barrier
+       start      the same; before the barrier each rank starts this program, by three methods
+       files      with no free file descriptor */
 #include <mpi.h>
 
 #include <spawn.h>

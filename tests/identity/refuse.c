@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* refuse CALL ERROR RANK PROGRAM [ARGUMENT...]: runs the program with a system call refused, if it is this rank
-   (of PMI_RANK) or RANK is "all". Exit code 77: filters are forbidden here. */
+/* refuse CALL ERROR RANK PROGRAM [ARGUMENT...]: runs the program with a system call refused. It
+   does so if this rank (of PMI_RANK) is RANK, or RANK is "all". Exit code 77: filters are forbidden
+   here. */
 #include "refuse.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Has the kernel refuse a system call to this program, and to what it starts, as containers and sandboxes do. */
+/* Makes the kernel refuse a system call to this program and its children, as containers and
+ * sandboxes do. */
 #ifndef HEDDLE_TESTS_REFUSE_H
 #define HEDDLE_TESTS_REFUSE_H
 
@@ -12,7 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* In all threads of the program. 0, or -1 if filters are forbidden themselves. */
+/* Refuses the call in all threads of the program. Returns 0, or -1 if filters themselves are
+ * forbidden. */
 static inline int refuse(int number, int error) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

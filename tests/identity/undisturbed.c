@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ranks that talk and sleep in between leave the cores of other processes alone: their sleeps pass no fence of
-   the node, which would interrupt every core that runs a process with heavy fences. A filter hands these
-   fences to this program, which counts them and passes them on. Exit code 77: filters are forbidden here.
+/* Two ranks that talk and sleep in between leave the cores of other processes alone. Their sleeps
+   pass no fence of the node, which would interrupt every core that runs a process with heavy
+   fences. A filter hands these fences to this program, which counts them and passes them on. Exit
+   code 77: filters are forbidden here.
 
-   undisturbed [MESSAGES]: each way between two sleeps, one unless given. */
+   undisturbed [MESSAGES]: messages in each direction between two sleeps, one unless given. */
 #define _GNU_SOURCE
 #include "../mpi/check.h"
 #include "../mpi/counter.h"
@@ -24,13 +25,13 @@
 enum {
     rounds = 10,
     enough_parks = 20,
-    most_turns = 5,    /* others on the cores may disturb some */
-    passed_on = 0x4865 /* third argument, which the kernel does not look at */
+    most_turns = 5,    /* other processes on the cores may disturb some */
+    passed_on = 0x4865 /* third argument, which the kernel ignores */
 };
 
 static atomic_int fences;
 
-/* What the call answers is in a register that the handler sets: 0. */
+/* Counts a fence and passes it on. Sets the register that holds the result of the call to 0. */
 static void count_fence(int signal, siginfo_t* info, void* context) {
     (void)signal, (void)info;
     atomic_fetch_add(&fences, 1);
@@ -61,7 +62,7 @@ static int trap_fences_of_the_node(void) {
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 }
 
-/* The other rank waits meanwhile, in the end for longer than it spins or offers its core. */
+/* The other rank waits for so long, in the end for longer than it spins or offers its core. */
 static long computing = 1000000;
 
 static void compute(void) {
@@ -71,7 +72,7 @@ static void compute(void) {
 
 static int messages = 1;
 
-/* What comes after the first message each way, without a pause. */
+/* Exchanges the messages after the first one in each direction, without a pause. */
 static void go_on_talking(int rank, int number) {
     for (int k = 1; k < messages; ++k) {
         int got = -1;
@@ -99,7 +100,7 @@ static void talk(int rank) {
     }
 }
 
-/* Exchanges until there were enough parks; whether there were many fences for them. */
+/* Exchanges until there were enough parks. Returns whether there were many fences for them. */
 static int passes_fences(int rank, MPI_Comm pair, int says_so) {
     const int parks_before = (int)counter("parks"), fences_before = atomic_load(&fences);
     for (int parks = 0; parks < enough_parks;) {

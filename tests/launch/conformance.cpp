@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The contract of launch/launcher.hpp, asked of the launcher that has started this program: as one rank of SIZE,
-/// all of them on NODES nodes, each of which gets a memory of its own. Says "rank R conforms".
+/// The contract of launch/launcher.hpp, checked for the launcher that has started this program. The
+/// program is one rank of SIZE. They run on NODES nodes, each of which gets a memory of its own.
+/// Each rank says "rank R conforms".
 
 #include <atomic>
 #include <cstdio>
@@ -23,7 +24,8 @@ void demand(bool holds, const char* what) {
     if (!holds) throw std::runtime_error(what);
 }
 
-/// Any bytes, of a length that depends on the rank and is beyond what a launcher keeps in one piece.
+/// Returns bytes of a length that depends on the rank and is beyond what a launcher keeps in one
+/// piece.
 std::string value_of(int rank, std::size_t bytes) {
     std::string value;
     for (std::size_t i = 0; i < bytes; ++i)
@@ -45,7 +47,8 @@ void fence_often(Launcher& launcher) {
     for (int i = 0; i < 20; ++i) launcher.fence();
 }
 
-/// Ranks of a node have one memory, each the place that its number says, and nobody else's.
+/// Checks that the ranks of a node share one memory. Each has the place of its number, and no
+/// other.
 void share_memory(const std::shared_ptr<Launcher>& launcher, std::size_t nodes) {
     heddle::launch::Job job;
     job.rank = launcher->rank();

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a launcher has to be good for, as the first argument says. Each rank but one waits where that one ends.
-     hello        all threads' level, a sum, "rank R of N", with MPI_Init_thread
-     sessions     the same with a session
-     abort CODE   the last rank calls MPI_Abort
-     told CODE    every rank says "waiting", and calls MPI_Abort when it gets SIGUSR1
-     die          the last rank is killed
-     exit CODE    all end with MPI_Finalize, the last one answers CODE
-     wait         every rank says "waiting", and waits for ever */
+/* Does what a launcher must support, as the first argument says. If one rank ends early, the others
+   wait.
+     hello       all threads' level, a sum, "rank R of N", with MPI_Init_thread.
+     sessions    the same with a session.
+     abort CODE  the last rank calls MPI_Abort.
+     told CODE   every rank says "waiting", and calls MPI_Abort when it gets SIGUSR1.
+     die         the last rank is killed.
+     exit CODE   all end with MPI_Finalize, the last one answers CODE.
+     wait        every rank says "waiting", and waits for ever. */
 #include <mpi.h>
 
 #include <signal.h>
@@ -37,7 +38,7 @@ static int with_session(void) {
     return MPI_Session_finalize(&session);
 }
 
-/* A message that nobody sends. */
+/* Waits for a message that no rank sends. */
 static void wait_in_vain(int from) {
     int nothing = 0;
     MPI_Recv(&nothing, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

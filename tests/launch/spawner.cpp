@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A parent without MPI, for tests of launch::Children: starts what its arguments say, and prints what it hears.
+/// A parent without MPI, for tests of launch::Children. It starts the commands of its arguments,
+/// and prints the reports.
 ///
 ///   spawner [OPTIONS] [-info KEY VALUE]... N PROGRAM [ARGUMENT]... [THEN ...]
-///     -release     the children outlive it: it ends when they have started
-///     -release-at-once   before they have
-///     -destroy     gives up the object when they have started, and waits for its own end (SIGTERM)
-///     -stay        waits for its own end (SIGTERM) when there is nothing more to hear
-///     -times N     so often, one after the other
-///     -threads N   so many at once
-///     -forked      a child that it forks keeps its descriptors
-///     -words N     each command has so many further arguments
-///     -handler     counts SIGCHLD and what wait() finds, and says it
+///     -release          the children outlive it: it ends when they have started
+///     -release-at-once  it ends before they have started
+///     -destroy          gives up the object when they have started, and waits for its own end
+///                       (SIGTERM)
+///     -stay             waits for its own end (SIGTERM) after the last report
+///     -times N          runs N times, one after the other
+///     -threads N        runs N times at once
+///     -forked           a child that it forks keeps its descriptors
+///     -words N          each command has N further arguments
+///     -handler          counts SIGCHLD and the children that wait() finds, and says it
 ///
-/// It says when each has started, "hears" lines for reports, and in the end "descriptors before:after".
+/// It says when each has started, "hears" lines for reports, and in the end "descriptors
+/// before:after".
 
 #include <csignal>
 #include <cstdio>
@@ -51,13 +54,13 @@ void say(const std::string& text) {
 
 int open_descriptors() {
     DIR* folder = ::opendir("/proc/self/fd");
-    int count = -3;  // ".", ".." and the folder itself
+    int count = -3;  // not counting ".", ".." and the folder itself
     while (::readdir(folder) != nullptr) ++count;
     ::closedir(folder);
     return count;
 }
 
-/// One line for each report.
+/// Returns the line of a report.
 std::string shown(const ChildReport& report) {
     constexpr const char* kinds[] = {"started", "not_started", "ended_early", "ended"};
     return std::string(kinds[static_cast<int>(report.kind)]) +

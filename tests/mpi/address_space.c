@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What MPI takes of address space and memory: little to begin with, more when it is used, and nearly all
-   goes back in MPI_Finalize. */
+/* MPI takes little address space and memory at first, more when it is used. MPI_Finalize gives
+   nearly all of it back. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { requests = 40000, messages = 100000, elements = 1 << 19, megabyte = 1024 
 
 static int rank = -1, failed;
 
-/* A line of /proc/self/status, in kilobytes. */
+/* Returns a line of /proc/self/status, in kilobytes. */
 static long now(const char* name) {
     char line[256];
     long value = -1;
@@ -29,7 +29,7 @@ static void at_most(const char* when, const char* name, long kilobytes) {
     failed = 1;
 }
 
-/* Many messages that nobody waits for, some of which nobody will, and many requests at once. */
+/* Sends many messages, some of which are never received, and has many requests at once. */
 static void many(int peer) {
     static MPI_Request all[requests];
     static char from[requests], to[requests];
@@ -42,7 +42,7 @@ static void many(int peer) {
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < requests; ++i) from[i] = (char)i;
     for (int i = 0; i < requests; ++i) MPI_Send(&from[i], 1, MPI_CHAR, peer, 2, MPI_COMM_WORLD);
-    /* Backwards and by copies of handles, so that each is looked up among many. */
+    /* The order is backwards and handles are copies, so that each is looked up among many. */
     for (int i = requests; i-- > 0;) MPI_Wait(&all[i], MPI_STATUS_IGNORE);
     for (int i = 0; i < requests; ++i) failed |= to[i] != (char)i;
     for (int i = 0; i < messages / 2; ++i)

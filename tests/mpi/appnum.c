@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_APPNUM: which of mpiexec's programs this is, which the argument says, too. */
+/* MPI_APPNUM: the number of this program among mpiexec's programs. The argument gives the same
+ * number. */
 #include "check.h"
 
 int main(int argc, char** argv) {
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag));
     CHECK(flag && *value == code && code > MPI_ERR_LASTCODE);
     OK(MPI_Add_error_code(code, &code));
-    CHECK(*value == code); /* the attribute follows */
+    CHECK(*value == code); /* the attribute has the value */
     MPI_Finalize();
     return 0;
 }

@@ -11,7 +11,7 @@ static int copy_double(MPI_Comm comm, int keyval, void* extra, void* in, void* o
     if (refuse_copy) return MPI_ERR_OTHER;
     CHECK(extra == (void*)77);
     *(void**)out = (void*)(2 * (long)in);
-    *flag = (long)in != 13; /* 13 is not handed down */
+    *flag = (long)in != 13; /* value 13 is not copied */
     return MPI_SUCCESS;
 }
 static int note_deletion(MPI_Comm comm, int keyval, void* value, void* extra) {
@@ -97,7 +97,7 @@ static void copying_and_deleting(void) {
     OK(MPI_Comm_free_keyval(&private));
 }
 
-/* The number of a key that was freed goes on working while an attribute hangs on it. */
+/* The number of a key that was freed is valid while an attribute refers to it. */
 static void freed_key(void) {
     int key, saved, copy;
     MPI_Comm comm, other;
@@ -114,20 +114,20 @@ static void freed_key(void) {
     OK(MPI_Comm_set_attr(comm, saved, (void*)2));
     OK(MPI_Comm_set_attr(other, saved, (void*)3));
     CHECK(deletions == 1 && deleted[0] == 1);
-    OK(MPI_Comm_free_keyval(&copy)); /* freeing a copy, too, is let pass */
+    OK(MPI_Comm_free_keyval(&copy)); /* freeing a copy, too, is allowed */
     CHECK(copy == MPI_KEYVAL_INVALID);
     OK(MPI_Comm_delete_attr(comm, saved));
     CHECK(deletions == 2 && deleted[1] == 2 && value_of(other, saved) == 3);
     FAILS(MPI_Type_free_keyval(&(int){saved}), MPI_ERR_KEYVAL);
     OK(MPI_Comm_free(&other));
     CHECK(deletions == 3 && deleted[2] == 3);
-    /* The last attribute has taken it along. */
+    /* The deletion of the last attribute has freed the key. */
     FAILS(MPI_Comm_get_attr(comm, saved, &value, &flag), MPI_ERR_KEYVAL);
     FAILS(MPI_Comm_set_attr(comm, saved, NULL), MPI_ERR_KEYVAL);
     FAILS(MPI_Comm_delete_attr(comm, saved), MPI_ERR_KEYVAL);
     copy = saved;
     OK(MPI_Comm_free_keyval(&copy));
-    copy = saved + 1000; /* never was one */
+    copy = saved + 1000; /* this was never a key */
     FAILS(MPI_Comm_free_keyval(&copy), MPI_ERR_KEYVAL);
     OK(MPI_Comm_free(&comm));
 }
@@ -145,7 +145,8 @@ static void old_names(void) {
     OK(MPI_Keyval_free(&keyval));
 }
 
-/* MPI_Finalize deletes what is attached to MPI_COMM_SELF first, the latest first; MPI still works. */
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the latest first. MPI still works
+ * then. */
 static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra) {
     int rank, finalized;
     (void)extra;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every MPI function with every argument wrong in every way, one at a time (generate_bad_calls.py): an error
-   code, or the end of the process with a message; no signal, no call that never comes back. Afterwards
-   the library still works.
+/* Calls every MPI function with every argument wrong in every manner, one at a time
+   (generate_bad_calls.py). A call gives an error code, or ends the process with a message. No call
+   gives a signal, and each one returns. Afterwards the library still works.
 
-   Each function is called in a process of its own, forked before MPI_Init. Where that ends, the next one goes
-   on behind the call that ended it. */
+   Each function is called in a process of its own, forked before MPI_Init. If a call ends the
+   process, the next process goes on with the call behind it. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ enum {
 
 struct function {
     const char* name;
-    int (*call)(int argument, unsigned way); /* to be wrong */
+    int (*call)(int argument, unsigned way); /* of the argument that is wrong */
     const unsigned* ways;                    /* of each argument */
     const unsigned char* refused; /* of each argument: bit i: bad_addresses[i] must not succeed */
     int arguments;
@@ -43,7 +43,7 @@ static MPI_Info good_info;
 static MPI_Request good_request;
 static MPI_Session good_session;
 static MPI_Datatype good_type;
-static MPI_File good_file = MPI_FILE_NULL; /* where a function takes one */
+static MPI_File good_file = MPI_FILE_NULL; /* set for functions that take one */
 static int wants_file;
 #define PLACE(Handle) static Handle place_of_##Handle[64]
 PLACE(MPI_Comm);
@@ -76,7 +76,7 @@ static void* const bad_functions[] = {NULL};
 
 #include "bad_calls_generated.h"
 
-/* What good arguments name, made anew: calls free and change it. */
+/* Makes the good arguments anew, since calls free and change them. */
 static void make_good(void) {
     static int in, out;
     MPI_Request request;
@@ -123,7 +123,8 @@ static int still_works(void) {
         got == 1 && MPI_Comm_free(&copy) == MPI_SUCCESS;
 }
 
-/* The child: calls one function in all ways from number `first` on; the parent sees how far it came. */
+/* Calls one function in all ways from number `first` on, as the child. The parent reads the
+ * progress in `at`. */
 static void call_all(const struct function* function, int gaps, unsigned first,
                      volatile unsigned* at) {
     unsigned number = 0;
@@ -159,7 +160,7 @@ static int has_said_something(FILE* errors) {
     return fseek(errors, 0, SEEK_END) == 0 && ftell(errors) > 0;
 }
 
-/* The functions' datatypes are MPI_INT, or a vector with gaps. */
+/* Tries a function. Its datatypes are MPI_INT, or a vector with gaps. */
 static void try(const struct function* function, int gaps, int quiet, volatile unsigned* at,
                 unsigned* ended, unsigned* failures) {
     for (unsigned first = 0;; first = *at + 1) {

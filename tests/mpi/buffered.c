@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffered sends (MPI 5.0, 3.6): attached to the process, to a communicator, and automatic; a buffer
- * that is full, messages longer than any ring, flush and detach while messages wait. */
+/* Buffered sends (MPI 5.0, 3.6): attached to the process, to a communicator, and automatic. A
+ * buffer may be full, messages are longer than any ring, and flush and detach come while messages
+ * wait. */
 #include <pthread.h>
 
 #include "check.h"
@@ -19,7 +20,8 @@ static int filled(const char* data, int bytes, int seed) {
     return 1;
 }
 
-/* To oneself, no receive posted: the call returns, and the data may be overwritten. */
+/* Sends to the rank itself, with no receive posted. The call returns, and the data may be
+ * overwritten. */
 static void send_before_receive(MPI_Comm comm, int bytes) {
     fill(out, bytes, bytes);
     OK(MPI_Bsend(out, bytes, MPI_CHAR, rank, 1, comm));
@@ -38,7 +40,7 @@ static void all_sizes(MPI_Comm comm) {
     for (int i = 0; i < 7; ++i) send_before_receive(comm, sizes[i]);
 }
 
-/* Both send to their neighbours before anybody receives. */
+/* Sends to both neighbours before any rank receives. */
 static void around(MPI_Comm comm, int bytes) {
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
     fill(out, bytes, rank);
@@ -46,7 +48,7 @@ static void around(MPI_Comm comm, int bytes) {
     memset(out, 0, (size_t)bytes);
     OK(MPI_Recv(in, bytes, MPI_CHAR, before, 3, comm, MPI_STATUS_IGNORE));
     CHECK(filled(in, bytes, before));
-    /* Everybody has received: the buffer is free again, whoever looks. */
+    /* All ranks have received: the buffer is free again, whichever rank looks. */
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
@@ -94,7 +96,8 @@ static void automatic(void) {
     CHECK(back == MPI_BUFFER_AUTOMATIC);
 }
 
-/* Pieces of a buffer become free when their messages are received, not in the order they were sent. */
+/* Pieces of a buffer become free when their messages are received, in another order than they were
+ * sent. */
 static void full_and_free_again(void) {
     const int piece = 20000;
     char* buffer = malloc(3 * (size_t)piece);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Sends that are cancelled (MPI 5.0, 3.8.4): the wait for one returns whatever its receiver does, and a message is
-/// received in full or cancelled, never both, never neither.
+/// Sends that are cancelled (MPI 5.0, 3.8.4). The wait for such a send returns whatever its
+/// receiver does. A message is received in full or cancelled, never both, never neither.
 ///
-/// Ranks make pairs of a sender and a receiver; the last of an odd number is both, by two threads. The two tell each
-/// other by memory that they share how far they are: no call of MPI makes progress on the sly.
+/// Ranks make pairs of a sender and a receiver; the last of an odd number is both, by two threads.
+/// The two tell each other their steps through memory that they share. So no call of MPI makes
+/// progress unseen.
 
 #include <atomic>
 #include <cstdint>
@@ -27,7 +28,7 @@ constexpr int last = -1;         ///< first integer of a message that ends a row
 
 int rounds = 40'000;
 
-/// What the two of a pair share. Zeroes at first.
+/// The steps that the two of a pair have reached. Zeroes at first.
 struct Pair {
     std::atomic<int> said_by_sender;
     std::atomic<int> said_by_receiver;
@@ -62,7 +63,7 @@ std::vector<int> message(int length, int value) {
     return std::vector<int>(static_cast<std::size_t>(length), value);
 }
 
-/// A message is all of one value.
+/// Returns whether all values of a message are equal, as they are in each message sent.
 bool is_whole(const std::vector<int>& data, int count) {
     for (int i = 1; i < count; ++i)
         if (data[static_cast<std::size_t>(i)] != data[0]) return false;
@@ -88,7 +89,7 @@ using Start = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Re
 
 // --- the receiver is not in MPI ---
 
-/// What comes after a message that was cancelled is received as if that had not been.
+/// A message sent after a cancelled one is received as if the cancelled one had not been.
 void while_the_receiver_computes(const Role& role, Start start, int length) {
     if (!role.sends) {
         role.await(1);
@@ -106,7 +107,8 @@ void while_the_receiver_computes(const Role& role, Start start, int length) {
     role.await(1);
 }
 
-/// More than a ring holds: those that wait for room are taken back, too. In any order.
+/// There are more messages than a ring holds. Those that wait for room are taken back, too, in any
+/// order.
 void many(const Role& role) {
     constexpr int count = 3000;
     if (!role.sends) {
@@ -133,7 +135,8 @@ void many(const Role& role) {
     role.await(10);
 }
 
-/// Of small messages, those that a ring has room for are complete; the others wait for it. Their order stays.
+/// Small messages are complete if a ring has room for them; the others wait for it. Their order
+/// stays.
 void small_ones(const Role& role) {
     constexpr int count = 3000;
     if (!role.sends) {
@@ -160,7 +163,7 @@ void small_ones(const Role& role) {
         received[i] = 0;
         ++cancelled;
     }
-    // To itself there is always room, and in all rings together.
+    // A rank always has room in its own ring, and in all rings together.
     CHECK((cancelled > 0) == !role.alone || std::getenv("HEDDLE_ASSIGNMENT") != nullptr);
     role.say(20);
     OK(MPI_Send(received.data(), count, MPI_INT, role.peer, 8, MPI_COMM_WORLD));
@@ -171,7 +174,8 @@ void small_ones(const Role& role) {
 
 // --- the receiver has seen the message ---
 
-/// It has been kept as unexpected, and a probe has found it: it is still the sender's.
+/// The receiver keeps the message as unexpected, and a probe has found it. It is still the
+/// sender's.
 void probed(const Role& role, Start start, int length) {
     if (role.sends) {
         const std::vector<int> data = message(length, 1);
@@ -208,7 +212,8 @@ void probed(const Role& role, Start start, int length) {
     role.say(33);
 }
 
-/// A receive finds the kept message that was taken back, whatever it asks for, and waits for the next.
+/// A receive, whatever it asks for, finds the kept message that was taken back. It waits for the
+/// next.
 void posted_afterwards(const Role& role, int source, int tag) {
     if (role.sends) {
         const std::vector<int> data = message(large, 1);
@@ -255,7 +260,7 @@ void taken_by_a_probe(const Role& role, Start start, int length) {
     role.say(52);
 }
 
-/// A receive that was posted before has matched it.
+/// A receive that was posted before has matched the message.
 void matched(const Role& role, Start start, int length) {
     if (!role.sends) {
         std::vector<int> data = message(large, -7);
@@ -314,7 +319,7 @@ void persistent(const Role& role) {
     role.await(1);
 }
 
-/// Buffered messages are the library's, and are sent. What has gone to nobody is complete.
+/// Buffered messages are the library's, and are sent. A send to MPI_PROC_NULL is complete.
 void buffered(const Role& role) {
     if (!role.sends) {
         role.await(70);
@@ -339,7 +344,8 @@ void buffered(const Role& role) {
     role.await(70);
 }
 
-/// Freed after they were cancelled, whether they were or not; cancelled twice; and by another thread than started them.
+/// Requests are freed after MPI_Cancel, cancelled or not. They are cancelled twice, and by another
+/// thread than started them.
 void freed_and_by_others(const Role& role) {
     if (!role.sends) {
         role.await(80);
@@ -401,7 +407,8 @@ std::size_t resident_kilobytes() {
     return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
 }
 
-/// Messages that the receiver has kept, and that are taken back then, do not gather there.
+/// Messages that the receiver keeps and the sender then takes back do not accumulate at the
+/// receiver.
 void in_bounded_memory(const Role& role) {
     constexpr int each = 100, times = 600;
     const std::vector<int> data = message(large, 1);
@@ -437,9 +444,10 @@ void in_bounded_memory(const Role& role) {
     }
 }
 
-/// Far more than a ring holds have left it and are not matched. Most are taken back, the others received.
+/// Far more messages than a ring holds have left it without a match. Most are taken back, the
+/// others received.
 void thousands(const Role& role, int count) {
-    constexpr int each = 7;  // of so many one is received
+    constexpr int each = 7;  // one message of so many is received
     const auto length_of = [](int i) { return i % 5 == 0 ? large : 1; };
     if (!role.sends) {
         while (!role.has_come(90)) {
@@ -476,7 +484,7 @@ void thousands(const Role& role, int count) {
     role.await(90);
 }
 
-/// The same where the messages lie in the ring: the receiver comes by now and then.
+/// The messages lie in the ring now: the receiver polls now and then.
 void never_received(const Role& role) {
     const int times = rounds / 5;
     const std::vector<int> data = message(large, 1);
@@ -503,7 +511,7 @@ void never_received(const Role& role) {
 
 // --- races ---
 
-/// Ways to receive that race with the sender.
+/// Methods of receiving that race with the sender.
 enum class Way { posted, any_source, any_tag, any_tag_wildcards, mprobe, iprobe, ways };
 
 int receive_by(Way way, int peer, int tag, std::vector<int>& data, MPI_Comm comm) {
@@ -534,8 +542,9 @@ int receive_by(Way way, int peer, int tag, std::vector<int>& data, MPI_Comm comm
     return data[0];
 }
 
-/// The sender cancels at a moment of its choice; at the end both compare what they think has become of each message.
-/// It goes on until some were received and some were not, however the machine runs the two.
+/// The sender cancels at a moment of its choice. At the end both compare the fate of each message.
+/// They go on until some messages were received and some were not, however the machine runs the
+/// two.
 void race(const Role& role, Way way, int tag, MPI_Comm comm) {
     const int count = rounds / static_cast<int>(Way::ways);
     std::vector<char> received;
@@ -562,7 +571,7 @@ void race(const Role& role, Way way, int tag, MPI_Comm comm) {
     std::vector<int> data = message(large, 0);
     int fates[2] = {0, 0};
     for (int i = 0; i < count || fates[0] == 0 || fates[1] == 0; ++i) {
-        // Now and then a long one: to fill the buffer takes more than to send it.
+        // Now and then a message is long: to fill the buffer takes more time than to send it.
         const int length = random() % 16 == 0 ? large : static_cast<int>(random() % 24);
         for (int k = 0; k < length; ++k) data[static_cast<std::size_t>(k)] = i;
         data[0] = i;
@@ -580,7 +589,8 @@ void race(const Role& role, Way way, int tag, MPI_Comm comm) {
         const bool cancelled = wait_cancelled(request);
         received.push_back(!cancelled);
         ++fates[cancelled];
-        for (int k = 0; k < length; ++k) data[static_cast<std::size_t>(k)] = -5;  // ours again
+        // The buffer is free again.
+        for (int k = 0; k < length; ++k) data[static_cast<std::size_t>(k)] = -5;
     }
     const int sent = static_cast<int>(received.size());
     OK(MPI_Send(&last, 1, MPI_INT, role.peer, tag, comm));
@@ -589,7 +599,7 @@ void race(const Role& role, Way way, int tag, MPI_Comm comm) {
     std::printf("way %d: %d received, %d cancelled\n", static_cast<int>(way), fates[0], fates[1]);
 }
 
-/// All at once, on communicators of their own, so that wildcards find nothing else.
+/// Runs all races at once, on communicators of their own, so that wildcards find nothing else.
 void races(const Role& role, const std::vector<MPI_Comm>& comms) {
     std::vector<std::thread> threads;
     for (int way = 0; way < static_cast<int>(Way::ways); ++way)
@@ -602,7 +612,7 @@ void races(const Role& role, const std::vector<MPI_Comm>& comms) {
 // --- ends ---
 
 void play(const Role& role, const std::vector<MPI_Comm>& comms) {
-    // Each part starts when the other has ended the one before, from zeroes.
+    // Each part starts when the peer has ended the one before, from zeroes.
     const auto stage = [&](const auto& part) {
         part();
         int word = 0;
@@ -639,7 +649,7 @@ void play(const Role& role, const std::vector<MPI_Comm>& comms) {
     stage([&] { in_bounded_memory(role); });
     stage([&] { never_received(role); });
     stage([&] { races(role, comms); });
-    // What is cancelled, and never looked at, keeps nobody from leaving.
+    // A cancelled request that is never looked at does not keep a rank from ending.
     if (!role.sends) return;
     static const std::vector<int> data = message(large, 1);
     for (int i = 0; i < 700; ++i) {
@@ -669,7 +679,7 @@ void on_communicators_that_go(int rank, int size) {
     }
 }
 
-/// Memory of the pairs, which rank 0 makes.
+/// Maps the memory of the pairs, which rank 0 makes.
 Pair* share(int rank, int size) {
     char path[64] = "";
     int descriptor = -1;

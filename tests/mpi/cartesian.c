@@ -12,7 +12,7 @@ static int kind(MPI_Comm comm) {
     return status;
 }
 
-/* A grid of all processes, with `ndims` dimensions. */
+/* Makes a grid of all processes, with `ndims` dimensions. */
 static MPI_Comm grid(int ndims, const int* periods, int* dims) {
     MPI_Comm cart;
     for (int d = 0; d < ndims; ++d) dims[d] = 0;
@@ -42,7 +42,7 @@ static void dims_create(void) {
     FAILS(MPI_Dims_create(4, 2, NULL), MPI_ERR_ARG);
 }
 
-/* Coordinates and ranks are inverse to each other, by all processes for all processes. */
+/* Coordinates and ranks are inverse to each other. All processes check it for all processes. */
 static void coordinates(void) {
     int dims[3], got_dims[3], got_periods[3], here[3], there[3], ndims, me;
     const int periods[3] = {0, 1, 0};
@@ -68,14 +68,14 @@ static void coordinates(void) {
         FAILS(MPI_Cart_rank(cart, there, &back), MPI_ERR_ARG);
     }
     int first = -7, untouched[2] = {-7, -7};
-    OK(MPI_Cart_coords(cart, me, 1, &first)); /* as much as there is room for */
+    OK(MPI_Cart_coords(cart, me, 1, &first)); /* fills as many as there is room for */
     CHECK(first == here[0]);
     OK(MPI_Cart_coords(cart, me, 0, untouched));
     CHECK(untouched[0] == -7);
     OK(MPI_Comm_free(&cart));
 }
 
-/* What comes from one side has been sent by the other. */
+/* A value from one side was sent by the rank on that side. */
 static void shifts(void) {
     const int periods[2] = {1, 0};
     int dims[2], here[2];
@@ -95,7 +95,7 @@ static void shifts(void) {
             CHECK(got == (source == MPI_PROC_NULL ? -1 : source));
         }
         int source, dest;
-        OK(MPI_Cart_shift(cart, d, INT_MIN, &source, &dest)); /* its negative is no int */
+        OK(MPI_Cart_shift(cart, d, INT_MIN, &source, &dest)); /* its negative is not an int */
         CHECK((dest == MPI_PROC_NULL) == (d == 1));
     }
     int source, dest;
@@ -126,7 +126,7 @@ static void subgrids(void) {
             ++kept;
         }
         CHECK(ndims == kept && n == expected);
-        /* The others that are in it differ in the dimensions that remain only. */
+        /* The other ranks of the sub-grid differ only in the dimensions that remain. */
         int all[3 * 64];
         CHECK(n <= 64);
         OK(MPI_Allgather(here, 3, MPI_INT, all, 3, MPI_INT, part));
@@ -162,7 +162,7 @@ static void no_dimensions(void) {
     OK(MPI_Comm_free(&point));
 }
 
-/* Smaller than the communicator: the first processes are in it. */
+/* A grid is smaller than its communicator and has the first processes. */
 static void smaller(void) {
     const int dims[1] = {size > 1 ? size - 1 : 1}, periods[1] = {1};
     MPI_Comm cart;
@@ -174,7 +174,7 @@ static void smaller(void) {
     if (cart != MPI_COMM_NULL) OK(MPI_Comm_free(&cart));
 }
 
-/* Duplicates have the topology, parts do not. */
+/* Duplicates have the topology; parts of the communicator do not. */
 static void handed_down(void) {
     const int periods[2] = {1, 1};
     int dims[2], got[2], p[2], c[2];
@@ -243,7 +243,7 @@ static void wrong(void) {
     OK(MPI_Comm_free(&cart));
 }
 
-/* Between groups there is no topology. */
+/* An intercommunicator has no topology. */
 static void intercommunicator(void) {
     if (size < 2) return;
     const int dims[1] = {1}, periods[1] = {0}, ends[1] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of MPI calls share: a condition that ends the job with a clear message. */
+/* The parts that tests of MPI calls share: a condition that ends the job with a clear message. */
 #ifndef HEDDLE_TESTS_CHECK_H
 #define HEDDLE_TESTS_CHECK_H
 
@@ -22,10 +22,10 @@
         }                                                                                \
     } while (0)
 
-/* The call succeeds. */
+/* Checks that the call succeeds. */
 #define OK(call) CHECK((call) == MPI_SUCCESS)
 
-/* The call fails with an error of this class. */
+/* Checks that the call fails with an error of this class. */
 #define FAILS(call, error_class)                                                             \
     do {                                                                                     \
         int code_ = (call);                                                                  \
@@ -39,7 +39,7 @@
         }                                                                                    \
     } while (0)
 
-/* A name among temporary files that no other job has, the same in all ranks. */
+/* Makes a name among temporary files that no other job has, the same in all ranks. */
 static inline void name_file(char* path, size_t room, const char* what) {
     int id = (int)getpid();
     OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -47,7 +47,7 @@ static inline void name_file(char* path, size_t room, const char* what) {
     snprintf(path, room, "%s/heddle-%s-%d", folder != NULL ? folder : "/tmp", what, id);
 }
 
-/* Whether all processes share a host. */
+/* Returns whether all processes share a host. */
 static inline int on_one_host(int size) {
     MPI_Comm here;
     int count = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What tests of collectives share: data that every rank can compute for every rank, buffers that
-/// notice writes beside them, and operations whose results tell in which order they were applied.
+/// The parts that tests of collectives share. Every rank can compute the data of every rank.
+/// Buffers notice writes beside them. The results of operations tell in which order they were
+/// applied.
 
 #include <mpi.h>
 
@@ -27,7 +28,7 @@ using Word = std::uint64_t;
         }                                                                                       \
     } while (false)
 
-/// Word `index` of what `rank` contributes in `round`.
+/// Returns word `index` of the contribution of `rank` in `round`.
 inline Word word_of(std::uint64_t round, int rank, std::size_t index) {
     std::uint64_t x = round * 0x9e3779b97f4a7c15u +
         static_cast<std::uint64_t>(rank) * 0xbf58476d1ce4e5b9u + index * 0x94d049bb133111ebu + 1;
@@ -56,7 +57,7 @@ private:
     std::size_t count_;
 };
 
-/// 2 x 2 matrices of 16-bit numbers: associative, not commutative.
+/// Multiplies 2 x 2 matrices of 16-bit numbers: associative, not commutative.
 inline Word multiply(Word x, Word y) {
     const auto at = [](Word m, int i) {
         return static_cast<std::uint32_t>(m >> (16 * i)) & 0xffffu;
@@ -70,7 +71,7 @@ inline Word multiply(Word x, Word y) {
         }
     return product;
 }
-/// Intervals of ranks, which may only be joined to their right neighbour.
+/// Returns the interval of one rank. Intervals may only be joined to their right neighbour.
 inline Word interval(int rank) { return (Word(rank) << 32) | Word(rank); }
 inline Word join(Word x, Word y) {
     const Word poison = ~Word{0};
@@ -120,11 +121,11 @@ public:
     std::vector<Operation> all;
 };
 
-/// The operand of a rank.
+/// Returns the operand of a rank.
 inline Word operand(const Operation& operation, std::uint64_t round, int rank, std::size_t index) {
     return operation.function == join ? interval(rank) : word_of(round, rank, index);
 }
-/// Those of ranks first to last, one after the other.
+/// Returns the combined operands of ranks first to last, one after the other.
 inline Word folded(const Operation& operation, std::uint64_t round, int first, int last,
                    std::size_t index) {
     Word result = operand(operation, round, first, index);

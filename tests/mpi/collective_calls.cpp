@@ -12,11 +12,11 @@ thread_local std::mt19937 layout_choice;
 
 namespace {
 
-constexpr std::size_t unit = 6;  // words; a multiple of every layout's
+constexpr std::size_t unit = 6;  // words; a multiple of the words of every layout
 
 const Layout& any_layout() { return layouts()[layout_choice() % layouts().size()]; }
 
-/// `words` for each of `blocks` ranks, side by side.
+/// Makes a buffer of `words` for each of `blocks` ranks, side by side.
 std::shared_ptr<Buffer> regular(std::size_t words, int blocks, const Layout& layout) {
     const std::size_t elements = words / layout.words();
     std::vector<Piece> pieces;
@@ -35,7 +35,8 @@ struct Uneven {
     Numbers counts, places;
     std::vector<MPI_Datatype> types;
 
-    /// `one_type`: displacements count its extent; else bytes, and each block has a type.
+    /// Makes the blocks. With `one_type` displacements count its extent; else bytes, and each block
+    /// has a type.
     Uneven(const std::vector<std::size_t>& words, bool one_type) {
         const Layout& all = any_layout();
         std::vector<Piece> pieces(words.size());
@@ -48,7 +49,7 @@ struct Uneven {
             const std::size_t elements = words[r] / layout.words();
             const long gap =
                 static_cast<long>(layout_choice() % 3) * (one_type ? layout.extent : 11);
-            // Room on both sides for what lies outside of an extent.
+            // There is room on both sides for data outside of an extent.
             pieces[r] = {&layout, elements, end + gap + (one_type ? 0 : 8)};
             end = pieces[r].at + static_cast<long>(elements) * layout.extent + (one_type ? 0 : 8);
         }
@@ -61,7 +62,7 @@ struct Uneven {
     }
 };
 
-/// Puts there, or expects there, what `from` of `group` has for `to`.
+/// Sets the words of a piece to the data of `from` of `group` for `to`.
 void put(const Call& c, Buffer& buffer, std::size_t piece, int group, int from, int to = 0,
          std::size_t first = 0) {
     for (std::size_t i = 0; i < buffer.pieces[piece].words(); ++i)
@@ -112,9 +113,8 @@ int bcast(Call& c) {
                  c.root_argument(), COMM);
 }
 
-// What calls that differ in the form of their blocks only have in common: they have made their buffers.
-
-/// A block of every process for those who get the result. `in_place`: this one's own is there already.
+/// Prepares calls that gather, once their buffers are made. Ranks with `gets` receive a block of
+/// every process. With `in_place` the own block is there already.
 void prepare_gathering(Call& c, bool in_place, bool gets) {
     c.fill = [&c, in_place] {
         c.out->clear();
@@ -129,7 +129,8 @@ void prepare_gathering(Call& c, bool in_place, bool gets) {
     c.fill();
 }
 
-/// A block of the root's for every process. `in_place`: this one's own stays where it is.
+/// Prepares calls that scatter: a block of the root for every process. With `in_place` its own
+/// block stays.
 void prepare_scattering(Call& c, bool in_place) {
     c.fill = [&c] {
         c.out->clear();
@@ -144,7 +145,7 @@ void prepare_scattering(Call& c, bool in_place) {
     c.fill();
 }
 
-/// A block of every process for every process.
+/// Prepares calls that exchange: a block of every process for every process.
 void prepare_exchange(Call& c) {
     c.fill = [&c] {
         c.out->clear();
@@ -198,7 +199,7 @@ int alltoall(Call& c) {
                  type_of(*c.out), COMM);
 }
 
-/// Words from each rank of each group to each: known to all.
+/// Returns the words from each rank of each group to each. All ranks know them.
 std::size_t words_between(const Call& c, int group, int from, int to) {
     const auto mixed = word_of(c.seed % 977 + 1, group * 64 + from, static_cast<std::size_t>(to));
     return mixed % 4 == 0 ? 0 : mixed / 4 % (c.units + 1) * unit;
@@ -250,7 +251,7 @@ int allgatherv(Call& c) {
                  type_of(*c.out), COMM);
 }
 
-/// In place, what goes there comes back in the same size: the smaller rank says which.
+/// Returns the words of each exchange in place: both directions have one size, by the smaller rank.
 std::vector<std::size_t> swapped(const Call& c) {
     std::vector<std::size_t> words;
     for (int r = 0; r < c.others(); ++r)
@@ -290,7 +291,7 @@ void put_operand(const Call& c, Buffer& buffer) {
         for (std::size_t k = 0; k < buffer.pieces[piece].words(); ++k)
             buffer.word(piece, k) = operand_of(c, c.group(), c.rank(), i++);
 }
-/// The combination of ranks up to `last`, from word `first` on.
+/// Checks for the combination of ranks up to `last`, from word `first` on.
 void expect_fold(const Call& c, Buffer& buffer, int last, std::size_t words,
                  std::size_t first = 0) {
     for (std::size_t i = 0; i < words; ++i)
@@ -302,13 +303,14 @@ const Layout& layout_for(const Call& c) {
     if (c.op->handle == MPI_SUM) return layouts()[0];
     return layouts()[c.seed % layouts().size()];
 }
-/// What is left of an in-place input may hold anything.
+/// Marks all words as possibly written: the rest of an in-place input may hold any value.
 void touch(Buffer& buffer) {
     for (std::size_t piece = 0; piece < buffer.pieces.size(); ++piece)
         for (std::size_t i = 0; i < buffer.pieces[piece].words(); ++i) (void)buffer.word(piece, i);
 }
 
-/// `last(rank)`: up to whom operands are combined; -1: no result.
+/// Prepares a reduction. `last` is the last rank whose operand is combined, or -1 if there is no
+/// result.
 void prepare(Call& c, bool in_place, int last) {
     const std::size_t words = c.units * unit;
     c.in = regular(words, 1, layout_for(c));
@@ -350,7 +352,8 @@ int exscan(Call& c) {
                  elements_of(*c.in), type_of(*c.in), c.op->handle, COMM);
 }
 
-/// Pieces of the result, by rank in the group that gets them: words, and the elements of each.
+/// Prepares a scattered result. `words` has the size of each piece, by rank in the group that gets
+/// them.
 void prepare_scattered(Call& c, const std::vector<std::size_t>& words) {
     const Layout& layout = layout_for(c);
     std::size_t total = 0, first = 0;
@@ -374,7 +377,7 @@ void prepare_scattered(Call& c, const std::vector<std::size_t>& words) {
 }
 
 int reduce_scatter_block(Call& c) {
-    // Of an intercommunicator, both groups' inputs have the same length.
+    // Both groups of an intercommunicator have inputs of the same length.
     const std::size_t words =
         c.shape->inter ? c.units * unit * static_cast<std::size_t>(c.others()) : c.units * unit;
     prepare_scattered(c, std::vector<std::size_t>(static_cast<std::size_t>(c.shape->size), words));
@@ -388,7 +391,7 @@ int reduce_scatter(Call& c) {
     std::size_t left = c.units * unit * static_cast<std::size_t>(c.shape->size + c.others());
     for (int r = 0; r < c.shape->size; ++r) {
         const bool last = r == c.shape->size - 1;
-        // The sum is that of the other group.
+        // The total of the words is the other group's.
         const std::size_t part =
             last && c.shape->inter ? left : std::min(left, words_between(c, c.group(), r, 0));
         words.push_back(part);
@@ -409,7 +412,7 @@ int (*const everywhere[15])(Call&) = {
     reduce_scatter};
 int (*const within[2])(Call&) = {scan, exscan};
 
-/// Neither a communicator nor a request: the user's function on elements where they lie.
+/// Checks MPI_Reduce_local, which has no communicator and no request.
 void reduce_locally(const Shape& shape, const std::vector<Operation>& operations) {
     Call c;
     c.name = "Reduce_local";

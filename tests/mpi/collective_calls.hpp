@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// One function for each collective: it makes buffers, fills them, calls, and knows what to find.
+/// A function for each collective. It makes buffers, fills them, calls, and knows the expected
+/// result.
 
 #include "collective_cases.hpp"
 
@@ -28,20 +29,21 @@ struct Call {
     int others() const { return shape->others; }
     bool rooted_here() const { return !shape->inter || group() == root_group; }
     bool is_root() const { return rooted_here() && rank() == root; }
-    /// The argument.
+    /// Returns the argument for the root.
     int root_argument() const {
         if (!shape->inter || !rooted_here()) return root;
         return is_root() ? MPI_ROOT : MPI_PROC_NULL;
     }
-    /// A process of the root's group that has no part.
+    /// Returns whether this is a process of the root's group that has no part.
     bool idle() const { return shape->inter && rooted_here() && !is_root(); }
 };
 
-/// What the calling thread draws layouts from: of each rank its own.
+/// The generator from which the calling thread draws layouts: each rank has its own.
 extern thread_local std::mt19937 layout_choice;
 
-/// Each makes buffers and what fills and checks them, then fills them and calls. The first are for every
-/// communicator, the others for intracommunicators.
+/// The functions of all collectives. Each makes buffers and functions that fill and check them.
+/// Then it fills them and calls. The first are for every communicator, the others for
+/// intracommunicators.
 extern int (*const everywhere[15])(Call&);
 extern int (*const within[2])(Call&);
 

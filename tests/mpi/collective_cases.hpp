@@ -2,9 +2,8 @@
 #pragma once
 /// Buffers in any layout, and communicators in any shape, for collective_random.cpp.
 ///
-/// Everything is words of 64 bits. What a rank contributes is a function of (seed, group, rank, index),
-/// so that every rank knows what it must find. Senders and receivers describe the same words by
-/// different datatypes.
+/// All data is words of 64 bits. Each follows from (seed, group, rank, index), so that every rank
+/// knows what it must find. Senders and receivers describe the same words by different datatypes.
 
 #include <algorithm>
 #include <functional>
@@ -14,7 +13,7 @@
 
 namespace collective {
 
-/// A datatype of a few words, and where they lie in an element.
+/// A datatype of a few words, and their places in an element.
 struct Layout {
     MPI_Datatype type;
     std::vector<long> offsets;  ///< in words from the start of the element
@@ -36,7 +35,7 @@ struct Piece {
     }
 };
 
-/// Memory for some pieces that notices what is written elsewhere.
+/// Memory for some pieces. It notices writes elsewhere.
 class Buffer {
 public:
     explicit Buffer(std::vector<Piece> all) : pieces(std::move(all)) {
@@ -60,7 +59,8 @@ public:
         touched_[at] = true;
         return memory_[at];
     }
-    /// After all words that may have been written were looked at.
+    /// Returns whether the rest is as it was. Call it after word() for all words that may have been
+    /// written.
     bool rest_intact() const {
         for (std::size_t i = 0; i < memory_.size(); ++i)
             if (!touched_[i] && memory_[i] != Words::canary) return false;
@@ -110,12 +110,13 @@ struct Shape {
     }
 };
 
-/// Word `index` of what `rank` of `group` has for `to` (or for everyone) in `round`.
+/// Returns word `index` of the data of `rank` of `group` for `to` (or for all ranks) in `round`.
 inline Word contribution(std::uint64_t seed, int group, int rank, std::size_t index, int to = 0) {
     return word_of(seed, group * 1000 + rank, index + static_cast<std::size_t>(to) * 1000003);
 }
 
-/// Operations on the words of any layout: the user's functions find it by the datatype.
+/// Returns the layouts. Operations work on the words of any of them: functions find it by the
+/// datatype.
 std::vector<Layout>& layouts();
 
 template <Word (*function)(Word, Word)>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Collectives that move data, over random counts, roots, displacements, in place or not: every rank
-/// knows what every rank sends, and so what it must find.
+/// Collectives that move data, over random counts, roots, displacements, in place or not. Every
+/// rank knows what every rank sends, and so what it must find.
 
 #include "collective.hpp"
 
@@ -55,7 +55,7 @@ void gather(const Case& c) {
         if (c.in_place) fill(out, c.count * rank, c.count, c.round, rank);
         FORM(Gather, c.in_place ? MPI_IN_PLACE : in.data(), N, T, out.data(), N, T, c.root, comm);
         for (int r = 0; r < size; ++r) expect(out, c.count * r, c.count, c.round, r, 0, "Gather");
-    } else {  // what is not significant is nonsense
+    } else {  // insignificant arguments are nonsense
         FORM(Gather, in.data(), N, T, nullptr, -5, MPI_DATATYPE_NULL, c.root, comm);
     }
 }
@@ -85,7 +85,7 @@ void allgather(const Case& c) {
     for (int r = 0; r < size; ++r) expect(out, c.count * r, c.count, c.round, r, 0, "Allgather");
 }
 
-/// What `from` sends to `to` begins at this word of its data.
+/// Returns the first word of the data from `from` to `to`.
 std::size_t first_for(int to) { return static_cast<std::size_t>(to) * 1000003; }
 
 void alltoall(const Case& c) {
@@ -123,7 +123,7 @@ struct Uneven {
         large_counts.assign(counts.begin(), counts.end());
         large_places.assign(places.begin(), places.end());
     }
-    /// Nothing was written between the blocks.
+    /// Returns whether nothing was written between the blocks.
     bool gaps_intact(Words& words) const {
         std::vector<bool> used(words.size());
         for (int r = 0; r < size; ++r)
@@ -193,7 +193,7 @@ void allgatherv(const Case& c) {
     CHECK(u.gaps_intact(out), "Allgatherv");
 }
 
-/// Everyone knows how much goes from whom to whom: matrix[from][to].
+/// The sizes of all messages, which every rank knows: matrix[from][to].
 struct Exchange {
     std::vector<std::vector<int>> matrix;
     Uneven out, in;
@@ -246,7 +246,7 @@ void alltoallv(const Case& c) {
     CHECK(e.in.gaps_intact(out), "Alltoallv");
 }
 
-/// Even ranks' blocks are sent as words and received as bytes.
+/// Even ranks send their blocks as words; the receivers take them as bytes.
 void alltoallw(const Case& c) {
     std::mt19937 random(static_cast<unsigned>(c.round));
     Exchange e(random, c.count, c.in_place);
@@ -281,7 +281,7 @@ void alltoallw(const Case& c) {
     CHECK(e.in.gaps_intact(out), "Alltoallw");
 }
 
-/// Nobody leaves before the last has come: each rank in turn comes late and says when it came.
+/// No rank leaves before the last has come. Each rank in turn comes late and says when it came.
 void barrier(const Case& c) {
     const double before = MPI_Wtime();
     if (rank == c.root)

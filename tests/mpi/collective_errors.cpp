@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Wrong arguments of collective calls: each gives its class, and nothing is sent, so that calls after
-   it work. Messages that are too long are reported by who receives them. */
+/* Wrong arguments of collective calls. Each gives its class and sends nothing, so that calls after
+   it work. The receivers report messages that are too long. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void keep_left(void* in, void* inout, int* length, MPI_Datatype* type) {
     memcpy(inout, in, sizeof(int) * (size_t)*length);
 }
 
-/* Calls that do not wait: the same checks, and no request where one is wrong. */
+/* Calls that do not wait make the same checks. A call with a wrong argument makes no request. */
 static void without_waiting(void) {
     int in[64] = {0}, out[64] = {0}, i;
     MPI_Comm world = MPI_COMM_WORLD;
@@ -44,7 +44,7 @@ static void without_waiting(void) {
     EXPECT(1, request == MPI_REQUEST_NULL);
 
     EXPECT(MPI_SUCCESS, MPI_Barrier_init(world, MPI_INFO_NULL, &request));
-    EXPECT(MPI_SUCCESS, MPI_Wait(&request, &status)); /* not started: at once */
+    EXPECT(MPI_SUCCESS, MPI_Wait(&request, &status)); /* not started: complete at once */
     EXPECT(MPI_SUCCESS, MPI_Start(&request));
     EXPECT(MPI_ERR_REQUEST, MPI_Start(&request));
     EXPECT(MPI_SUCCESS, MPI_Wait(&request, &status));
@@ -62,7 +62,7 @@ static void without_waiting(void) {
     EXPECT(size * (size - 1) / 2, out[0]);
 }
 
-/* What a call reads and what it fills must be apart. */
+/* The memory that a call reads and the memory that it fills must not overlap. */
 static void aliases(void) {
     int all[64] = {0}, out[64] = {0}, counts[16], displacements[16], i;
     MPI_Comm world = MPI_COMM_WORLD;
@@ -108,7 +108,7 @@ static void aliases(void) {
     EXPECT(size * (size - 1) / 2, out[63]);
 }
 
-/* Nobody wants the operand: memory that cannot be read does no harm. */
+/* No process wants the operand: memory that cannot be read does no harm. */
 static void exscan_of_one_process(void) {
     const size_t bytes = 1 << 20;
     void* const nothing = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -123,7 +123,7 @@ static void exscan_of_one_process(void) {
     munmap(nothing, bytes);
 }
 
-/* The operands of MPI_Reduce_local. */
+/* The operands of MPI_Reduce_local must not overlap. */
 static void aliased_operands(void) {
     int all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     MPI_Datatype every_other;
@@ -145,7 +145,7 @@ static void aliased_operands(void) {
     MPI_Type_free(&every_other);
 }
 
-/* Operations on types of which the standard says nothing, as programs use them. */
+/* Programs use operations on types that the standard does not mention. */
 static void beyond_the_standard(void) {
     signed char chars[3] = {-1, 2, 3};
     const char low = 'a', high = (char)('b' + rank);
@@ -168,7 +168,7 @@ static void beyond_the_standard(void) {
     EXPECT(1, count[0] == 0);
 }
 
-/* An operation that is under way may be freed; its handle is no handle any more. */
+/* A program may free an operation that is under way. Its handle is then invalid. */
 static void freed_operation(void) {
     int in = rank, out = -1;
     MPI_Op op, copy;
@@ -197,7 +197,8 @@ static void between_groups(void) {
     EXPECT(MPI_ERR_BUFFER, MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, both));
     EXPECT(MPI_ERR_COUNT, MPI_Alltoall(in, -1, MPI_INT, out, 1, MPI_INT, both));
     EXPECT(MPI_SUCCESS, MPI_Barrier(both));
-    // Beside the root nothing is significant: no operation is asked whether it goes with the datatype.
+    // Only the root's arguments are significant: no other rank checks the operation against the
+    // datatype.
     const bool alone = rank == 0;
     EXPECT(MPI_SUCCESS,
            alone ? MPI_Reduce(in, nullptr, 1, MPI_INT, MPI_SUM, 0, both)
@@ -301,7 +302,7 @@ int main(int argc, char** argv) {
     EXPECT(1, op == MPI_SUM);
     EXPECT(MPI_ERR_OP, MPI_Op_commutative(MPI_OP_NULL, &commutes));
 
-    /* Rank 0 sends more than the others expect: they get what fits, and nobody hangs. */
+    /* Rank 0 sends more than the others expect. They get what fits, and no rank hangs. */
     for (i = 0; i < 64; ++i) in[i] = rank == 0 ? i + 1 : 0;
     EXPECT(rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE,
            MPI_Bcast(in, rank == 0 ? 20 : 10, MPI_INT, 0, world));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Every collective against what is plainly to be found: random forms (blocking, nonblocking,
-/// persistent), communicators, counts, roots, datatypes, operations, in place or not; several under
-/// way at once, completed in any order. All ranks draw the same random cases; layouts are a matter of
-/// each rank. With threads, each does so on communicators of its own.
+/// Compares every collective with its plain result. Forms (blocking, nonblocking, persistent),
+/// communicators, counts, roots, datatypes and operations are random, in place or not. Several
+/// calls are under way at once, completed in any order. All ranks draw the same random cases, but
+/// each has layouts of its own. With threads, each does so on communicators of its own.
 ///
 ///   collective_random ROUNDS SEED THREADS
 
@@ -18,7 +18,7 @@ using CallPointer = std::shared_ptr<Call>;
 
 std::vector<Operation> operations;
 
-/// What one thread does.
+/// A thread that draws and makes calls.
 class Worker {
 public:
     Worker(unsigned seed, bool first) : seed_(seed), common_(seed) { make_shapes(first); }
@@ -46,7 +46,7 @@ private:
     void add_intercommunicator(int border);
 
     unsigned seed_;
-    std::mt19937 common_;  ///< the same everywhere
+    std::mt19937 common_;  ///< the same in all ranks
     std::vector<Shape> shapes_;
 };
 
@@ -73,7 +73,7 @@ int Worker::begin(Call& c) {
     return c.shape->inter ? everywhere[which - all](c) : within[which - all](c);
 }
 
-/// Completes all requests, each round in another way.
+/// Completes all requests, by another method in each round.
 void complete(std::vector<MPI_Request>& requests, unsigned way) {
     const int count = static_cast<int>(requests.size());
     int done = 0, index = 0;
@@ -121,7 +121,7 @@ void Worker::persistent_round(unsigned round) {
     const int count = static_cast<int>(requests.size());
     for (unsigned start = 0; start < 3; ++start) {
         for (CallPointer& c : calls) {
-            // Sizes of uneven blocks follow from this.
+            // The seed determines the sizes of uneven blocks.
             c->seed += 977 * (start + 1);
             c->fill();
         }
@@ -150,7 +150,7 @@ void make_layouts() {
     add_layout(type, {0, 1, 2}, 0, 3);
     MPI_Type_vector(2, 1, 2, MPI_UINT64_T, &type);
     add_layout(type, {0, 2}, 0, 4);
-    // Data in front of the element's address, and not in the order of addresses.
+    // Some data lies before the element's address, and not in the order of addresses.
     const int places[] = {2, -1, 0};
     MPI_Type_create_indexed_block(3, 1, places, MPI_UINT64_T, &type);
     add_layout(type, {2, -1, 0}, -1, 5);
@@ -160,7 +160,8 @@ void make_layouts() {
     add_layout(type, {0, 3}, 0, 2);
 }
 
-/// Those with rank below `border` on one side, the others on the other.
+/// Adds the intercommunicator with the ranks below `border` on one side, and the others on the
+/// other.
 void Worker::add_intercommunicator(int border) {
     int rank = 0;
     MPI_Comm group, both;
@@ -207,7 +208,7 @@ void make_operations() {
                   {MPI_SUM, add, "MPI_SUM"}};
 }
 
-/// All but the predefined ones.
+/// Frees all but the predefined ones.
 void free_operations_and_layouts() {
     for (Operation& operation : operations)
         if (operation.handle != MPI_SUM) MPI_Op_free(&operation.handle);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Reductions against a fold in the order of ranks, with operations that are not commutative, too.
+/// Compares reductions with a fold in the order of ranks, with operations that are not commutative,
+/// too.
 
 #include "collective.hpp"
 
@@ -28,7 +29,7 @@ struct Case {
 void fill(Words& words, const Case& c) {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = operand(*c.op, c.round, rank, i);
 }
-/// `words` holds the results for elements `first` and following, of ranks 0 to `last`.
+/// Checks that `words` holds the results for elements `first` and following, of ranks 0 to `last`.
 void expect(Words& words, std::size_t count, std::size_t first, int last, const Case& c,
             const char* what) {
     for (std::size_t i = 0; i < count; ++i)
@@ -84,7 +85,7 @@ void exscan(const Case& c) {
     expect_input(in, c, "Exscan");
 }
 
-/// In place, what lies after the result is still the operand.
+/// Checks that an in-place buffer still holds the operand after the result.
 void expect_left(Words& out, Words& in, std::size_t after, const Case& c, const char* name) {
     for (std::size_t i = after; c.in_place && i < out.size(); ++i)
         CHECK(out[i] == in[i], "%s has changed word %zu, after a result of %zu", name, i, after);
@@ -138,7 +139,7 @@ void reduce_local(const Case& c) {
     expect_input(in, c, "Reduce_local");
 }
 
-/// Sums of doubles depend on the order of additions: all ranks must see the same bits, again and again.
+/// Sums of doubles depend on the order of additions: all ranks must get the same bits, each time.
 void same_bits_everywhere() {
     for (std::size_t count : {1, 3, 100, 5000, 30000}) {
         std::vector<double> in(count), out(count), again(count), first(count);

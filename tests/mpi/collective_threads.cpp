@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threads, each with a communicator of its own, run collectives at once; those of one communicator
-/// must not see messages of another.
+/// Threads, each with a communicator of its own, run collectives at once. The collectives of one
+/// communicator must not receive messages of another.
 
 #include <thread>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that make communicators at once, on parents of their own with overlapping processes, in an
- * order that differs between the processes: nobody waits for another thread, no context is used twice. */
+/* Threads make communicators at once, on parents of their own with overlapping processes. Their
+ * order differs between the processes. No thread waits for another, and no context is used
+ * twice. */
 #include <pthread.h>
 
 #include "check.h"
@@ -10,7 +11,8 @@ enum { THREADS = 4, ROUNDS = 25 };
 static int rank, size;
 static MPI_Comm parents[THREADS];
 
-/* Messages with the same tag in all that exist at once: a context used twice would mix them. */
+/* Exchanges messages of the same tag in all that exist at once: a context used twice would mix
+ * them. */
 static void exchange(MPI_Comm comm, int what) {
     int me, n, got = -1;
     OK(MPI_Comm_rank(comm, &me));
@@ -44,7 +46,7 @@ static void* work(void* argument) {
     return NULL;
 }
 
-/* On one parent, told apart by tag. */
+/* Makes communicators on one parent, told apart by tag. */
 static void* work_with_tag(void* argument) {
     const int number = (int)(long)argument;
     MPI_Group group;
@@ -62,7 +64,7 @@ static void* work_with_tag(void* argument) {
 static void on_threads(void* (*function)(void*)) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; ++i) {
-        const int number = (i + rank) % THREADS; /* started in different orders */
+        const int number = (i + rank) % THREADS; /* in another order on each process */
         CHECK(pthread_create(&threads[i], NULL, function, (void*)(long)number) == 0);
     }
     for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
@@ -71,7 +73,7 @@ static void on_threads(void* (*function)(void*)) {
 int main(void) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     for (int i = 0; i < THREADS; ++i) {
-        /* Everybody, in another order each time: other first members. */
+        /* All ranks take part, in another order each time: other first members. */
         OK(MPI_Comm_split(MPI_COMM_WORLD, 0, (rank + i) % size, &parents[i]));
     }
     on_threads(work);

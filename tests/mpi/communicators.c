@@ -4,7 +4,7 @@
 
 static int rank, size;
 
-/* Everybody in the communicator sends its rank around: the context works and is its own. */
+/* Sends each rank around its communicator: the context works and is its own. */
 static void ring(MPI_Comm comm) {
     int me, n, got = -1;
     OK(MPI_Comm_rank(comm, &me));
@@ -30,7 +30,7 @@ static void duplicates(void) {
     CHECK(relation(one, MPI_COMM_SELF) == (size == 1 ? MPI_CONGRUENT : MPI_UNEQUAL));
     ring(one);
     ring(two);
-    /* A message in one is not seen in the other, with the same tag. */
+    /* A message in one communicator is not seen in the other, with the same tag. */
     int in_one = 1, in_two = 2, got = 0;
     MPI_Request requests[2];
     OK(MPI_Isend(&in_one, 1, MPI_INT, rank, 7, one, &requests[0]));
@@ -70,11 +70,11 @@ static void splits(void) {
     OK(MPI_Comm_rank(part, &me));
     OK(MPI_Comm_size(part, &n));
     CHECK(n == (size + 1 - rank % 2) / 2);
-    CHECK(me == n - 1 - rank / 2); /* the keys turn the order around */
+    CHECK(me == n - 1 - rank / 2); /* the keys reverse the order */
     ring(part);
     OK(MPI_Comm_free(&part));
 
-    OK(MPI_Comm_split(MPI_COMM_WORLD, 4, 0, &part)); /* equal keys: the old order */
+    OK(MPI_Comm_split(MPI_COMM_WORLD, 4, 0, &part)); /* equal keys: the order stays */
     CHECK(relation(part, MPI_COMM_WORLD) == MPI_CONGRUENT);
     OK(MPI_Comm_free(&part));
 
@@ -111,7 +111,7 @@ static void by_groups(void) {
     ring(made);
     OK(MPI_Comm_free(&made));
 
-    /* Only the members call. */
+    /* Only the members call it. */
     int odd_range[1][3] = {{1, size - 1, 2}};
     OK(MPI_Group_range_incl(world, size > 1, odd_range, &odd));
     if (rank % 2 == 1) {
@@ -177,7 +177,7 @@ static void hints(void) {
     int number;
     MPI_Request request;
     FAILS(MPI_Irecv(&number, 1, MPI_INT, rank, MPI_ANY_TAG, made, &request), MPI_ERR_TAG);
-    OK(MPI_Comm_dup(made, &copy)); /* hints are not handed down */
+    OK(MPI_Comm_dup(made, &copy)); /* the copy has no hints */
     CHECK(!hint(copy, "mpi_assert_no_any_tag"));
     OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "false"));
     OK(MPI_Info_set(info, "mpi_assert_no_any_source", "true"));
@@ -211,7 +211,7 @@ static void wrong(void) {
     CHECK(made == MPI_COMM_NULL);
 }
 
-/* What was started before a communicator is freed still completes. */
+/* An operation that was started before its communicator is freed still completes. */
 static void freed_with_pending(void) {
     MPI_Comm made;
     int out = 41 + rank, in = -1;

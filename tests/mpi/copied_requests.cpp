@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Two threads complete copies of one handle, which is wrong: one of them has the operation, the other one gets
-/// MPI_ERR_REQUEST, and the library goes on. Complete requests and ones that are waited for, of every call.
+/// Two threads complete copies of one handle, which is wrong. One of them has the operation, the
+/// other one gets MPI_ERR_REQUEST, and the library goes on. Requests are complete or waited for, in
+/// every call.
 
 #include <mpi.h>
 
@@ -17,7 +18,7 @@ namespace {
     std::_Exit(1);
 }
 
-/// Two threads leave at once.
+/// A gate that lets two threads leave at once.
 class Gate {
 public:
     void pass() {
@@ -35,7 +36,8 @@ int class_of(int code) {
     return answer;
 }
 
-/// The call of this round, on a copy of the handle. MPI_SUCCESS for the one that completed the operation.
+/// Makes the call of this round, on a copy of the handle. Returns MPI_SUCCESS if it completed the
+/// operation.
 int complete(int round, MPI_Request copy) {
     int flag = 0, index = 0, count = 0;
     MPI_Status status;
@@ -57,7 +59,8 @@ int complete(int round, MPI_Request copy) {
     }
 }
 
-/// What must still work: more requests than a pool of a thread hands out at once, each with its own data.
+/// Checks that the library still works: it has more requests than a thread's pool hands out at
+/// once, each with its own data.
 void go_on(int round) {
     constexpr int many = 200;
     std::array<int, many> out, in;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the library has counted so far, for tests that want a number and are not about MPI_T. */
+/* The library's counts so far, for tests that want a number and are not about MPI_T. */
 #ifndef HEDDLE_TESTS_COUNTER_H
 #define HEDDLE_TESTS_COUNTER_H
 
 #include "check.h"
 
-/* A performance variable that belongs to no object. MPI is initialized. */
+/* Returns a performance variable that belongs to no object. MPI must be initialized. */
 static inline unsigned long long variable(const char* name, int variable_class) {
     int provided = -1, index = -1, count = -1;
     unsigned long long value = ~0ULL;

@@ -21,7 +21,7 @@ static MPI_Datatype particle_type(void) {
     return type;
 }
 
-/* The constants that stand for addresses have those by which they are known. */
+/* The constants that stand for addresses have the values by which they are known. */
 static void addresses_of_constants(void) {
     const void* constants[] = {
         MPI_BOTTOM,
@@ -69,7 +69,8 @@ static void bounds(void) {
     int lengths[] = {1, 2};
     MPI_Aint places[] = {100, 0};
     MPI_Datatype types[] = {MPI_DOUBLE, resized};
-    OK(MPI_Type_create_struct(2, lengths, places, types, &both)); /* and outweigh data */
+    /* And count more than those of the data. */
+    OK(MPI_Type_create_struct(2, lengths, places, types, &both));
     check_bounds(both, 16, -4, 40, 0, 108);
     OK(MPI_Type_free(&both));
     OK(MPI_Type_vector(3, 1, -2, MPI_INT, &type));
@@ -92,7 +93,7 @@ static void bounds(void) {
     OK(MPI_Type_free(&type));
 }
 
-/* Nothing is padded but structures. */
+/* Only structures are padded. */
 static void padding(void) {
     MPI_Datatype inner, outer, structure;
     const int lengths[] = {1, 1}, displacements[] = {0, 1};
@@ -116,7 +117,7 @@ static void padding(void) {
 
     OK(MPI_Type_create_struct(2, lengths, places, types, &structure));
     check_bounds(structure, 9, 0, 16, 0, 9);
-    OK(MPI_Type_contiguous(2, structure, &outer)); /* with the padding of what it is made of */
+    OK(MPI_Type_contiguous(2, structure, &outer)); /* with the padding of its elements */
     check_bounds(outer, 18, 0, 32, 0, 25);
     OK(MPI_Type_free(&outer));
     OK(MPI_Type_create_hvector(2, 1, 17, structure, &outer));
@@ -134,7 +135,7 @@ static void names_of_synonyms(void) {
     CHECK(strcmp(name, "MPI_LONG_LONG_INT") == 0);
 }
 
-/* Where nothing is sent or received there need not be a datatype. */
+/* A call that sends and receives nothing needs no datatype. */
 static void none_needed(void) {
     const MPI_Datatype none = MPI_DATATYPE_NULL;
     MPI_Request request;
@@ -154,7 +155,7 @@ static void none_needed(void) {
     FAILS(MPI_Bcast(&number, 1, none, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
     FAILS(MPI_Gather(&number, 1, none, &number, 0, none, 0, MPI_COMM_SELF), MPI_ERR_TYPE);
     FAILS(MPI_Type_contiguous(0, none, &(MPI_Datatype){none}), MPI_ERR_TYPE);
-    /* The operation goes with the datatype. */
+    /* The operation must suit the datatype. */
     FAILS(MPI_Allreduce(NULL, NULL, 0, none, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_TYPE);
     FAILS(MPI_Send(NULL, 0, none, 12345, 0, MPI_COMM_SELF), MPI_ERR_RANK);
 }
@@ -179,7 +180,7 @@ static void contents(void) {
     CHECK(integers[0] == 2 && integers[1] == 3 && integers[2] == 4 && inside[0] == MPI_INT);
 
     OK(MPI_Type_create_hvector(2, 1, 99, inner, &type));
-    OK(MPI_Type_free(&inner)); /* type still knows it */
+    OK(MPI_Type_free(&inner)); /* type still refers to it */
     envelope(type, 2, 1, 1, MPI_COMBINER_HVECTOR);
     OK(MPI_Type_get_contents(type, 20, 8, 3, integers, addresses, inside));
     CHECK(integers[0] == 2 && integers[1] == 1 && addresses[0] == 99);
@@ -302,7 +303,7 @@ static void packing(void) {
     FAILS(MPI_Pack_external("external32", all, 5, type, packed, 200, &place), MPI_ERR_TRUNCATE);
     OK(MPI_Type_free(&type));
 
-    /* By addresses, from MPI_BOTTOM. */
+    /* The type has addresses, from MPI_BOTTOM. */
     int first = 11, second = 22, lengths[] = {1, 1};
     MPI_Aint addresses[2];
     OK(MPI_Get_address(&first, &addresses[0]));
@@ -431,7 +432,8 @@ static void wrong_arguments(void) {
     FAILS(MPI_Type_dup(stale, &type), MPI_ERR_TYPE);
 }
 
-/* A thousand types on top of each other, freed from the bottom, and what is inside looked at. */
+/* Makes a thousand types on top of each other, frees them from the bottom, and looks at their
+ * contents. */
 static void nested(void) {
     MPI_Datatype types[1001], inside[2];
     int lengths[] = {1, 1}, *data = calloc(2100, sizeof(int)), *packed = calloc(1001, sizeof(int)),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread that waits for a message which is deferred sleeps: rank 0 has a message that no ring has room for, and
- * computes. Rank 1 waits for any tag, and may spend a small part of that time on it. */
+/* A thread that waits for a deferred message sleeps. Rank 0 has a message that no ring has room
+ * for, and computes. Rank 1 waits for any tag, and may spend a small part of that time on it. */
 #include <time.h>
 
 #include "check.h"
@@ -19,7 +19,7 @@ int main(void) {
     MPI_Status status;
     start(&rank, &size, MPI_THREAD_SINGLE);
     if (rank == 0) {
-        /* The ring of one tag is full; a later message goes by the ring of another one. */
+        /* The ring of one tag is full; a later message goes through the ring of another tag. */
         static int data[many + 1];
         for (int i = 0; i <= many; ++i) {
             data[i] = i;

@@ -36,7 +36,8 @@ static void handlers(void) {
     OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
     CHECK(calls == 3 && last_code == MPI_ERR_OTHER);
     OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    OK(MPI_Session_create_errhandler(note_session, &mine)); /* for another kind of object */
+    /* The handler is for another kind of object. */
+    OK(MPI_Session_create_errhandler(note_session, &mine));
     FAILS(MPI_Comm_set_errhandler(comm, mine), MPI_ERR_ERRHANDLER);
     OK(MPI_Errhandler_free(&mine));
     OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
@@ -44,7 +45,7 @@ static void handlers(void) {
     OK(MPI_Comm_free(&child));
     OK(MPI_Comm_free(&comm));
 
-    /* A call without a communicator: the handler of MPI_COMM_SELF, which has got one. */
+    /* A call without a communicator takes the handler of MPI_COMM_SELF, which has one now. */
     OK(MPI_Comm_create_errhandler(note, &mine));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, mine));
     CHECK(MPI_Comm_size(MPI_COMM_NULL, &number) == MPI_ERR_COMM);
@@ -96,8 +97,8 @@ static void added(int level_of_use) {
     int flag = 0;
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
     CHECK(flag && *last >= other);
-    FAILS(MPI_Remove_error_class(class), MPI_ERR_OTHER); /* has a code */
-    FAILS(MPI_Remove_error_code(code), MPI_ERR_OTHER);   /* has a string */
+    FAILS(MPI_Remove_error_class(class), MPI_ERR_OTHER); /* the class has a code */
+    FAILS(MPI_Remove_error_code(code), MPI_ERR_OTHER);   /* the code has a string */
     OK(MPI_Remove_error_string(code));
     OK(MPI_Error_string(code, text, &length));
     CHECK(length == 0);
@@ -111,7 +112,8 @@ static void added(int level_of_use) {
     FAILS(MPI_Add_error_code(class, &code), MPI_ERR_ARG);
 }
 
-/* One message that is too long, from this process to itself, and requests that are complete. */
+/* Starts a receive whose message is too long, from this process to itself. The other requests are
+ * complete. */
 static void start_failing(MPI_Comm comm, MPI_Request requests[3]) {
     static int out[2], memory[2][3];
     static unsigned turn;
@@ -123,7 +125,8 @@ static void start_failing(MPI_Comm comm, MPI_Request requests[3]) {
     OK(MPI_Send(out, 2, MPI_INT, 0, 0, comm));
 }
 
-/* Calls that complete several requests raise what failed on the communicator of the first that did. */
+/* Calls that complete several requests raise the error on the communicator of the first that
+ * failed. */
 static void several(void) {
     MPI_Errhandler mine;
     MPI_Comm quiet, heard;
@@ -187,7 +190,7 @@ static void nothing_anywhere(void) {
     FAILS(MPI_Allgather(four, 1, MPI_INT, &number, 1, MPI_INT, MPI_COMM_SELF), MPI_ERR_BUFFER);
 }
 
-/* Constants that stand for addresses elsewhere, and null pointers, are no buffers and no arrays. */
+/* Null pointers, and constants that stand for other addresses, are not buffers and not arrays. */
 static void addresses(void) {
     int number = 0, numbers[2] = {0, 0}, count, indices[2];
     MPI_Request requests[2];
@@ -223,7 +226,7 @@ static void addresses(void) {
         OK(MPI_Info_create(&info));
         FAILS(MPI_Info_set(info, "key", no), MPI_ERR_INFO_VALUE);
         OK(MPI_Info_free(&info));
-        OK(MPI_Send(no, 0, MPI_INT, 0, 9, comm)); /* nothing lies there */
+        OK(MPI_Send(no, 0, MPI_INT, 0, 9, comm)); /* no memory lies there */
         OK(MPI_Recv(no, 0, MPI_INT, 0, 9, comm, &status));
     }
     OK(MPI_Group_free(&group));
@@ -238,7 +241,7 @@ static void addresses(void) {
     OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
-/* A handle that has been freed names nothing, although what it named may still be in force. */
+/* A freed handle names nothing, although its object may still be in force. */
 static void freed_handle(void) {
     MPI_Errhandler mine, copy, got;
     OK(MPI_Comm_create_errhandler(note, &mine));
@@ -254,7 +257,7 @@ static void freed_handle(void) {
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 }
 
-/* What functions of the program call is not the call that fails. */
+/* An error of a call inside a function of the program does not count as the outer call's error. */
 static int query(void* extra, MPI_Status* status) {
     (void)extra;
     OK(MPI_Status_set_elements(status, MPI_INT, 1));

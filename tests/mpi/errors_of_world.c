@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that knows the standard before MPI 4.0: it sets an error handler on MPI_COMM_WORLD only, and
-   expects errors without a communicator there. Once MPI_COMM_SELF has got one, that counts. */
+/* A program that follows the standard before MPI 4.0. It sets an error handler on MPI_COMM_WORLD
+   only, and expects errors without a communicator there. Once MPI_COMM_SELF has a handler, that one
+   counts. */
 #include "check.h"
 
 static int calls, last_code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Exceptions that leave functions of the program pass through MPI to the program. No lock stays held, and
-   nothing is lost: the same calls work afterwards. */
+/* Exceptions that leave functions of the program pass through MPI to the program. No lock stays
+   held, and no request is lost: the same calls work afterwards. */
 #include <pthread.h>
 
 #include <stdexcept>
@@ -14,7 +14,7 @@ struct Thrown : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Whether the call throws what `Exception` says.
+/// Returns whether the call throws an `Exception`.
 template <class Exception, class Call>
 bool throws(Call&& call) {
     try {
@@ -29,7 +29,7 @@ int rank, size;
 bool throwing = true;
 MPI_Comm world;
 
-/// Library calls that take every lock that there is.
+/// Makes library calls that take every lock that there is.
 void use_everything() {
     MPI_Comm copy;
     int one = 1, sum = 0;
@@ -64,7 +64,8 @@ void error_handlers() {
     OK(MPI_Comm_set_errhandler(other, handlers[1]));
     CHECK(throws<int>([&] { MPI_Send(&number, 1, MPI_INT, 12345, 0, other); }));
     OK(MPI_Comm_set_errhandler(other,
-                               handlers[2])); /* is not ours, which would be MPI_ERR_NO_MEM */
+                               /* The program's exception; the library's would be MPI_ERR_NO_MEM. */
+                               handlers[2]));
     CHECK(throws<std::bad_alloc>([&] { MPI_Send(&number, 1, MPI_INT, 12345, 0, other); }));
     OK(MPI_Comm_set_errhandler(other, handlers[3]));
     CHECK(throws<int>([&] { MPI_Send(&number, 1, MPI_INT, 12345, 0, other); }));
@@ -85,13 +86,14 @@ void add_or_throw(void* in, void* inout, int* length, MPI_Datatype*) {
     for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 
-/// Of two processes, both combine when the result is everybody's; of one, none does.
+/// Returns whether a result is as expected. Both of two processes combine if all get the result; a
+/// single process does not.
 bool as_expected(bool failed, bool fails) {
     if (size == 1) return !failed;
     return size == 2 ? failed == fails : fails || !failed;
 }
 
-/// The messages of a call go on when its operation has thrown.
+/// The messages of a call go on after its operation has thrown.
 void operations() {
     constexpr int large = 200000;
     static int in[large], out[large];
@@ -109,7 +111,7 @@ void operations() {
             const bool threw_at_root =
                 throws<Thrown>([&] { OK(MPI_Reduce(in, out, count, MPI_INT, op, 0, world)); });
             CHECK(rank != 0 || as_expected(threw_at_root, fails));
-            /* Nobody may be there to throw at: the request fails. */
+            /* No frame of the program may be there to catch it: the request fails. */
             MPI_Request request;
             OK(MPI_Iallreduce(in, out, count, MPI_INT, op, world, &request));
             const int error = MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -148,7 +150,7 @@ void attributes() {
     CHECK(throws<Thrown>([&] { MPI_Comm_delete_attr(comm, key); }));
     CHECK(throws<Thrown>([&] { MPI_Comm_set_attr(comm, key, nullptr); }));
     CHECK(throws<Thrown>([&] { MPI_Comm_free(&comm); }));
-    OK(MPI_Comm_get_attr(comm, key, &value, &flag)); /* still there */
+    OK(MPI_Comm_get_attr(comm, key, &value, &flag)); /* the attribute is still there */
     CHECK(flag && value == &key);
     CHECK(throws<Thrown>([&] { MPI_Comm_dup(comm, &copy); }));
     CHECK(copy == MPI_COMM_NULL);
@@ -183,7 +185,7 @@ void generalized() {
     CHECK(throws<Thrown>([&] { MPI_Cancel(&request); }));
     OK(MPI_Grequest_complete(request));
     CHECK(throws<Thrown>([&] { MPI_Wait(&request, MPI_STATUS_IGNORE); }));
-    CHECK(request != MPI_REQUEST_NULL); /* can be waited for again */
+    CHECK(request != MPI_REQUEST_NULL); /* the request can be waited for again */
     throwing = false;
     CHECK(throws<Thrown>([&] { MPI_Wait(&request, MPI_STATUS_IGNORE); }));
     CHECK(request == MPI_REQUEST_NULL);
@@ -194,7 +196,7 @@ void end_thread(MPI_Comm*, int*, ...) { pthread_exit(nullptr); }
 void* fail_and_end(void*) {
     int number = 0;
     MPI_Send(&number, 1, MPI_INT, 12345, 0, world);
-    return &world; /* never comes here */
+    return &world; /* never reached */
 }
 void thread_that_ends() {
     MPI_Errhandler handler;

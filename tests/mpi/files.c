@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files: modes, sizes, pointers, views, representations, hints, and what fails how. */
+/* Files: modes, sizes, pointers, views, representations, hints, and errors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -104,7 +104,7 @@ static void wrong_directions(void) {
     OK(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_CHAR, MPI_CHAR, "native",
                          MPI_INFO_NULL));
     OK(MPI_File_write_ordered(file, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE));
-    /* The next view begins where the shared pointer is. */
+    /* The next view begins at the shared pointer. */
     OK(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_SHORT, MPI_SHORT, "native",
                          MPI_INFO_NULL));
     OK(MPI_File_write_ordered(file, "yy", 1, MPI_SHORT, MPI_STATUS_IGNORE));
@@ -127,7 +127,7 @@ static void sizes(void) {
     CHECK(bytes == 5000);
     FAILS(MPI_File_set_size(file, -1), MPI_ERR_ARG);
     if (size > 1) FAILS(MPI_File_set_size(file, rank), MPI_ERR_NOT_SAME);
-    /* Beyond 2 and 4 GiB, with holes. */
+    /* The data lies beyond 2 and 4 GiB, with holes. */
     const MPI_Offset far = ((MPI_Offset)5 << 30) + rank;
     char byte = (char)('a' + rank), got = 0;
     OK(MPI_File_write_at_all(file, far, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE));
@@ -163,7 +163,7 @@ static void pointers(void) {
     CHECK(offset == 6);
     FAILS(MPI_File_seek(file, -7, MPI_SEEK_CUR), MPI_ERR_ARG);
     FAILS(MPI_File_seek(file, 0, 12345), MPI_ERR_ARG);
-    OK(MPI_File_set_size(file, 100 + 8 * 5 + 2)); /* ends within the sixth */
+    OK(MPI_File_set_size(file, 100 + 8 * 5 + 2)); /* ends within the sixth cell */
     OK(MPI_File_seek(file, 0, MPI_SEEK_END));
     OK(MPI_File_get_position(file, &offset));
     CHECK(offset == 6);
@@ -204,7 +204,7 @@ static void views(void) {
     OK(MPI_Type_indexed(2, lengths, twice, MPI_INT, &odd));
     OK(MPI_Type_commit(&odd));
     FAILS(MPI_File_set_view(file, 0, MPI_INT, odd, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
-    if (size > 1) /* wrong on one process alone: nobody hangs */
+    if (size > 1) /* wrong on one process alone: no process hangs */
         FAILS(
             MPI_File_set_view(file, 0, MPI_INT, rank == 1 ? odd : MPI_INT, "native", MPI_INFO_NULL),
             MPI_ERR_TYPE);
@@ -221,14 +221,14 @@ static void views(void) {
     FAILS(MPI_File_write_at(file, -1, three, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
     FAILS(MPI_File_write_at(file, 0, NULL, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_BUFFER);
     OK(MPI_File_close(&file));
-    /* What overlaps may be read. */
+    /* Overlapping data may be read. */
     file = open_with(MPI_MODE_RDONLY);
     OK(MPI_File_set_view(file, 0, MPI_INT, odd, "native", MPI_INFO_NULL));
     OK(MPI_File_close(&file));
     OK(MPI_Type_free(&odd));
 }
 
-/* Integers in the file are big endian; a long has 4 bytes there. */
+/* Integers in the file are big endian, and a long has 4 bytes. */
 static void external32(void) {
     MPI_File file = fresh();
     MPI_Aint extent = 0;
@@ -246,7 +246,7 @@ static void external32(void) {
     OK(MPI_Wait(&request, &status));
     OK(MPI_Get_count(&status, MPI_INT, &count));
     CHECK(count == 2 && back[0] == mine[0] && back[1] == mine[1]);
-    /* What nobody waits for is converted as well: close waits for it. */
+    /* A request that is not waited for is converted as well: close waits for it. */
     MPI_File other;
     int freed[2] = {0, 0};
     OK(MPI_File_sync(file));
@@ -265,7 +265,7 @@ static void external32(void) {
     OK(MPI_File_close(&file));
 }
 
-/* A representation of the program: every integer has a byte more, and is turned around. */
+/* A representation of the program: every integer has a byte more, and its bytes are reversed. */
 static int calls_of_write, calls_of_read;
 static int wide_extent(MPI_Datatype type, MPI_Aint* extent, void* extra) {
     (void)type;
@@ -330,7 +330,7 @@ static void representation_of_the_program(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_File_get_size(file, &bytes));
     CHECK(bytes == 5 * 4 * size);
-    /* A conversion that fails. */
+    /* A conversion fails. */
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) CHECK(truncate(path, 0) == 0 && truncate(path, 20 * size) == 0);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -357,7 +357,7 @@ static void hints(void) {
     CHECK(flag && strcmp(value, "8192") == 0);
     length = sizeof value;
     OK(MPI_Info_get_string(used, "romio_ds_write", &length, value, &flag));
-    CHECK(flag && strcmp(value, "disable") == 0); /* what is true, not what was asked for */
+    CHECK(flag && strcmp(value, "disable") == 0); /* the value in force, not the one asked for */
     length = sizeof value;
     OK(MPI_Info_get_string(used, "cb_nodes", &length, value, &flag));
     CHECK(flag && atoi(value) == size);
@@ -393,7 +393,7 @@ static void handlers(void) {
     FAILS(MPI_File_open(MPI_COMM_WORLD, "/no/such/folder/x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
           MPI_ERR_NO_SUCH_FILE);
     CHECK(handled == 1 && handled_file == MPI_FILE_NULL && handled_class == MPI_ERR_NO_SUCH_FILE);
-    file = fresh(); /* inherits it */
+    file = fresh(); /* the file inherits it */
     FAILS(MPI_File_seek(file, -1, MPI_SEEK_SET), MPI_ERR_ARG);
     CHECK(handled == 2 && handled_file == file && handled_class == MPI_ERR_ARG);
     OK(MPI_File_call_errhandler(file, MPI_ERR_IO));
@@ -430,7 +430,7 @@ static void split(void) {
     OK(MPI_File_close(&file));
 }
 
-/* Many at once, of which none is dropped; beside messages. */
+/* Starts many requests at once, beside messages. None is dropped. */
 static void many_requests(void) {
     enum { many = 500 };
     static MPI_Request requests[many + 2];
@@ -473,7 +473,7 @@ static void faults(void) {
     OK(MPI_Get_count(&status, MPI_CHAR, &count));
     CHECK(count == 400);
     FAILS(MPI_File_set_size(file, 500), MPI_ERR_NO_SPACE);
-    /* The error of a request is raised on its file, which returns it. */
+    /* The error of a request is raised on its file, which returns the error. */
     MPI_Request requests[2];
     OK(MPI_File_iwrite_at(file, 0, block, 100, MPI_CHAR, &requests[0]));
     OK(MPI_File_iwrite_at(file, 350, block, 100, MPI_CHAR, &requests[1]));
@@ -494,7 +494,7 @@ static void faults(void) {
     FAILS(MPI_File_close(&file), MPI_ERR_IO);
     CHECK(file == MPI_FILE_NULL);
 
-    /* In two phases an aggregator fails: all hear of it. */
+    /* In two phases an aggregator fails, and all ranks get the error. */
     file = open_faulty("full=64");
     MPI_Datatype cells;
     OK(MPI_Type_vector(100, 4, 4 * size, MPI_CHAR, &cells));
@@ -509,7 +509,8 @@ static void faults(void) {
           MPI_ERR_BAD_FILE);
 }
 
-/* Descriptors run out; what was open stays so, and when it is closed others can be opened again. */
+/* Descriptors run out. Open files stay open, and once they are closed others can be opened
+ * again. */
 static void many_openings(void) {
     enum { many = 400 };
     static MPI_File files[many];
@@ -554,7 +555,7 @@ static void devices(void) {
 
 int main(int argc, char** argv) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
-    if (argc > 1) { /* a file that only one host sees: ends with a message that says so */
+    if (argc > 1) { /* one host alone sees the file: the program ends with a message that says so */
         MPI_File file;
         OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL));
         MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted of files, and which hints are in force: those of the first process, whatever the others have given. */
+/* Counters of files, and the hints in force: those of the first process, whatever hints the others
+ * give. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@ enum { pieces = 1500, piece = 4 };
 static int rank, size;
 static char path[300], data[piece * pieces];
 
-/* How much a counter has grown since it was last asked for. */
+/* Returns how much a counter has grown since the last call. */
 static unsigned long long grown(const char* name, unsigned long long* before) {
     const unsigned long long now = counter(name), much = now - *before;
     *before = now;
@@ -56,14 +57,14 @@ static void accesses(void) {
     MPI_File file = fresh("", MPI_INFO_NULL);
     CHECK(grown("file_opens", &seen.opens) == 1);
     set_view(file);
-    /* Each piece by itself, where there are gaps. */
+    /* Each piece is written by itself, because of the gaps. */
     OK(MPI_File_write_at(file, 0, data, sizeof data, MPI_CHAR, MPI_STATUS_IGNORE));
     CHECK(grown("file_accesses", &seen.accesses) == 1);
     CHECK(grown("file_transfers", &seen.transfers) == (size == 1 ? 1 : pieces));
     CHECK(grown("file_written_bytes", &seen.written) == sizeof data);
     CHECK(grown("file_small_writes", &seen.small) == (size == 1 ? 0 : pieces));
     MPI_Barrier(MPI_COMM_WORLD);
-    /* In long runs: all of it in one window of one process. */
+    /* Long runs: one process writes all of it in one window. */
     OK(MPI_File_write_at_all(file, 0, data, sizeof data, MPI_CHAR, MPI_STATUS_IGNORE));
     CHECK(grown("file_accesses", &seen.accesses) == 1);
     CHECK(grown("file_small_writes", &seen.small) == 0);
@@ -75,14 +76,14 @@ static void accesses(void) {
     CHECK(all[0] == (unsigned long long)size * sizeof data);
     CHECK(all[1] == (size == 1 ? 0 : 1));
     CHECK(all[2] == (unsigned long long)(size - 1) * sizeof data);
-    /* Reads count what comes, with what lies between. */
+    /* Reads count all bytes read, with those that lie between. */
     grown("file_read_bytes", &seen.read);
     OK(MPI_File_read_at(file, 0, data, sizeof data, MPI_CHAR, MPI_STATUS_IGNORE));
     const unsigned long long read = grown("file_read_bytes", &seen.read);
     CHECK(read >= sizeof data && read <= (unsigned long long)size * sizeof data);
     CHECK(counter("file_system_time") > 0);
     CHECK(size == 1 || counter("file_message_time") > 0);
-    /* One after the other, as of a log, is no small piece. */
+    /* Accesses one after the other, as of a log, are not small pieces. */
     forget();
     OK(MPI_File_set_view(file, 0, MPI_CHAR, MPI_CHAR, "native", MPI_INFO_NULL));
     OK(MPI_File_seek(file, 100000, MPI_SEEK_SET));
@@ -106,7 +107,8 @@ static void expect(MPI_File file, const char* key, const char* wanted) {
     CHECK(flag && strcmp(value, wanted) == 0);
 }
 
-/* Every process gives other ones: those of the first count, and nothing hangs or is written twice. */
+/* Every process gives other hints: those of the first count, and nothing hangs or is written
+ * twice. */
 static void hints(void) {
     static const char* const buffers[] = {"4096", "8192", "65536"};
     char number[20];
@@ -126,13 +128,13 @@ static void hints(void) {
     expect(file, "romio_cb_write", "enable");
     expect(file, "cb_nodes", "1");
     expect(file, "access_style", "random");
-    expect(file, "nb_proc", NULL); /* has no effect */
+    expect(file, "nb_proc", NULL); /* the hint has no effect */
     expect(file, "romio_no_indep_rw", "false");
-    expect(file, "striping_factor", NULL); /* is not known */
+    expect(file, "striping_factor", NULL); /* the hint is not known */
     set_view(file);
     memset(data, 'A' + rank, sizeof data);
     OK(MPI_File_write_at_all(file, 0, data, sizeof data, MPI_CHAR, MPI_STATUS_IGNORE));
-    /* They may be changed differently, too. */
+    /* Processes may change hints differently, too. */
     OK(MPI_Info_set(info, "cb_buffer_size", buffers[(rank + 1) % 3]));
     OK(MPI_Info_set(info, "access_style", "sequential"));
     OK(MPI_File_set_info(file, info));
@@ -148,7 +150,7 @@ static void hints(void) {
     OK(MPI_File_close(&file));
 }
 
-/* Of a file system that spreads files over servers: domains are made of whole stripes. */
+/* The file system spreads files over servers: domains are made of whole stripes. */
 static void striping(void) {
     MPI_File file = fresh("faulty:stripe=16384,stripes=3:", MPI_INFO_NULL);
     expect(file, "striping_unit", "16384");

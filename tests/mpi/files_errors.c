@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that cannot be opened, accesses that fail in the middle, and what is said of them: class, call, path, offset,
-   the system's words, and how much was moved. Also what is large: counts beyond 2^31, and a file of 5 GiB. */
+/* Files that cannot be opened, and accesses that fail in the middle. Their errors have class, call,
+   path, offset, the system's words, and the amount that was moved. Large ones, too: counts beyond
+   2^31, and a file of 5 GiB. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 static int rank, size;
 static char path[256], name[600];
 
-/* MPI_Error_string has all of the words. */
+/* Checks that MPI_Error_string has all of the words. */
 static void says(int error, const char* first, const char* second, const char* third) {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
@@ -75,12 +76,12 @@ static void what_cannot_be_opened(void) {
     refuses(other, MPI_MODE_RDONLY, MPI_ERR_BAD_FILE, ELOOP);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) CHECK(unlink(other) == 0);
-    /* This program, which runs. */
+    /* This program, which is running, may not be written. */
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     CHECK(length > 0);
     program[length] = '\0';
     refuses(program, MPI_MODE_RDWR, MPI_ERR_FILE_IN_USE, ETXTBSY);
-    /* A kernel's file that nobody may write, and a folder where nobody may make one. */
+    /* No process may write a kernel's file, or make a file in the kernel's folder. */
     refuses("/proc/self/no-such-file", MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_ERR_NO_SUCH_FILE,
             ENOENT);
     if (geteuid() != 0) refuses("/proc/1/mem", MPI_MODE_RDWR, MPI_ERR_ACCESS, EACCES);
@@ -94,7 +95,7 @@ static void what_cannot_be_opened(void) {
         FAILS(error, MPI_ERR_NOT_SAME);
         says(error, "MPI_File_open", "amode", "differs between the processes");
     }
-    OK(open_name(path, MPI_MODE_RDWR, &file)); /* nothing of that is left */
+    OK(open_name(path, MPI_MODE_RDWR, &file)); /* no effect of the failure is left */
     OK(MPI_File_close(&file));
 }
 
@@ -105,7 +106,7 @@ static void descriptors_of_one(void) {
     OK(MPI_File_close(&file));
     CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     low = limit;
-    low.rlim_cur = 0; /* those that are open stay so */
+    low.rlim_cur = 0; /* open descriptors stay open */
     if (rank == size - 1) CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
     const int error = open_name(path, MPI_MODE_RDWR, &file);
     if (rank == size - 1) CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -127,7 +128,7 @@ static void many_openings(int times) {
     }
     const int after = dup(0);
     close(after);
-    CHECK(before == after); /* no descriptor is left */
+    CHECK(before == after); /* no descriptor is leaked */
 }
 
 static int count_of(const MPI_Status* status) {
@@ -136,7 +137,7 @@ static int count_of(const MPI_Status* status) {
     return count;
 }
 
-/* Every kind of access, at an offset from which on there is no room. */
+/* Every kind of access writes at an offset from which on there is no room. */
 static void no_room(void) {
     static char block[3000];
     MPI_Status status;
@@ -168,18 +169,18 @@ static void no_room(void) {
     OK(MPI_File_seek_shared(file, at, MPI_SEEK_SET));
     FAILS(MPI_File_write_shared(file, block, sizeof block, MPI_CHAR, &status), MPI_ERR_NO_SPACE);
     FAILS(MPI_File_preallocate(file, 10000), MPI_ERR_NO_SPACE);
-    /* What is there may be read, and the file closed, as if nothing had been. */
+    /* The data in the file may be read, and the file closed, as if no call had failed. */
     OK(MPI_File_read_at(file, at, block, sizeof block, MPI_CHAR, &status));
     CHECK(count_of(&status) == 1000);
     OK(MPI_File_close(&file));
-    /* The text of a class that no file has failed with is the class's alone. */
+    /* If no file has failed with a class, its text is the class's alone. */
     char text[MPI_MAX_ERROR_STRING];
     int length;
     OK(MPI_Error_string(MPI_ERR_QUOTA, text, &length));
     CHECK(strchr(text, ';') == NULL);
 }
 
-/* In pieces that alternate: by aggregators, and each by itself. */
+/* Writes pieces that alternate: by aggregators, or each process by itself. */
 static void no_room_for_pieces(const char* by_aggregators) {
     enum { pieces = 2000 };
     static char data[4 * pieces];
@@ -201,13 +202,15 @@ static void no_room_for_pieces(const char* by_aggregators) {
     const int error = MPI_File_write_all(file, data, sizeof data, MPI_CHAR, &status);
     FAILS(error, MPI_ERR_NO_SPACE);
     says(error, "MPI_File_write_all", path, strerror(ENOSPC));
-    /* Of what each has written itself the status says how much; aggregators have written for all, or one alone for itself. */
+    /* The status counts the bytes that a process has written itself, which it does alone or without
+     * aggregators. */
     const int itself = size == 1 || strcmp(by_aggregators, "disable") == 0;
     CHECK(count_of(&status) == (itself ? 1000 : 0));
     OK(MPI_File_close(&file));
 }
 
-/* Signals that would end the program: the size of files is limited, and nobody reads from a pipe. */
+/* Signals do not end the program: the size of files is limited, and no process reads from a
+ * pipe. */
 static void limited_size(void) {
     static char block[3000];
     struct rlimit limit, low;
@@ -252,7 +255,7 @@ static void pipe_without_reader(void) {
     CHECK(unlink(pipe) == 0);
 }
 
-/* One process alone makes a mistake: it gets its error, and the others are not held up. */
+/* One process alone makes a mistake. It gets its error, and the others are not held up. */
 static void mistake_of_one(void) {
     char data[8] = "mistake";
     const int mistaken = size - 1;
@@ -260,7 +263,7 @@ static void mistake_of_one(void) {
     MPI_File file = fresh("");
     MPI_Request request;
     OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
-    const int count = rank == mistaken ? 7 : 8; /* not made of etypes */
+    const int count = rank == mistaken ? 7 : 8; /* not a multiple of the etype */
     int error = MPI_File_write_at_all(file, 2 * rank, data, count, MPI_CHAR, &status);
     if (rank == mistaken)
         FAILS(error, MPI_ERR_TYPE);
@@ -279,7 +282,7 @@ static void mistake_of_one(void) {
         FAILS(error, MPI_ERR_TYPE);
     else
         OK(error);
-    /* Nobody's split access is left open by it. */
+    /* It leaves no split access open on any process. */
     error = MPI_File_write_at_all_begin(file, 2 * rank, data, count, MPI_CHAR);
     if (rank == mistaken) {
         FAILS(error, MPI_ERR_TYPE);
@@ -311,7 +314,7 @@ static void handles_that_are_gone(void) {
     FAILS(MPI_File_read_all(MPI_FILE_NULL, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE), MPI_ERR_FILE);
 }
 
-/* Sequential mode: everything with a place is refused, and a pipe is a file. */
+/* Sequential mode: every call with an offset is refused, and a pipe is a file. */
 static void sequential(void) {
     char byte = (char)('a' + rank), got[64];
     MPI_Request request;
@@ -321,7 +324,7 @@ static void sequential(void) {
     remove_file();
     if (rank == 0) {
         CHECK(mkfifo(path, 0600) == 0);
-        end = open(path, O_RDWR | O_NONBLOCK); /* a reader, so that nobody waits for one */
+        end = open(path, O_RDWR | O_NONBLOCK); /* a reader, so that no open waits for one */
         CHECK(end >= 0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -345,7 +348,7 @@ static void sequential(void) {
         CHECK(read(end, got, sizeof got) == size);
         for (char who = 'a'; who < 'a' + size; ++who) CHECK(memchr(got, who, (size_t)size) != NULL);
     }
-    /* Where there are no places, the order of ranks is one in time. */
+    /* A file without offsets has its order of ranks in time. */
     for (int round = 0; round < 50; ++round) {
         const char three[] = {byte, byte, byte};
         OK(MPI_File_write_ordered(file, three, 3, MPI_CHAR, MPI_STATUS_IGNORE));
@@ -363,7 +366,7 @@ static void sequential(void) {
 
 static unsigned char pattern(long i) { return (unsigned char)(i % 251 + i / 65536); }
 
-/* Reads all of a pipe; the exit code of the process. */
+/* Reads all of a pipe. Returns the exit code of the process. */
 static int reader(const char* pipe, long bytes) {
     unsigned char some[3000];
     const int from = open(pipe, O_RDONLY);
@@ -377,7 +380,8 @@ static int reader(const char* pipe, long bytes) {
 
 static void ignore(int number) { (void)number; }
 
-/* Into a pipe that is emptied slowly, while signals interrupt every call of the system: nothing is lost or comes twice. */
+/* Writes into a pipe that is emptied slowly, while signals interrupt every system call. All data
+ * comes once. */
 static void pipe_with_signals(void) {
     enum { bytes = 2 << 20 };
     static unsigned char data[bytes];
@@ -407,7 +411,7 @@ static void pipe_with_signals(void) {
     CHECK(unlink(pipe) == 0);
 }
 
-/* Modes that are for one thing together with those for another. */
+/* Combines modes for different things. */
 static void combinations(void) {
     char byte = 'x', back = 0;
     MPI_File file, other;
@@ -416,13 +420,13 @@ static void combinations(void) {
     file = fresh("");
     OK(MPI_File_write_ordered(file, &byte, 1, MPI_CHAR, &status));
     OK(MPI_File_close(&file));
-    /* Append: all pointers at the end; a write elsewhere is where it says. */
+    /* Append: all pointers are at the end; a write elsewhere goes to its offset. */
     OK(open_name(path, MPI_MODE_WRONLY | MPI_MODE_APPEND, &file));
     OK(MPI_File_get_position(file, &bytes));
     CHECK(bytes == size);
     FAILS(MPI_File_read_at(file, 0, &back, 1, MPI_CHAR, &status), MPI_ERR_ACCESS);
     OK(MPI_File_close(&file));
-    /* Opened twice at once. */
+    /* The file is opened twice at once. */
     OK(open_name(path, MPI_MODE_RDONLY, &file));
     OK(open_name(path, MPI_MODE_RDWR, &other));
     OK(MPI_File_read_at(file, 0, &back, 1, MPI_CHAR, &status));
@@ -431,17 +435,17 @@ static void combinations(void) {
           MPI_ERR_READ_ONLY);
     OK(MPI_File_close(&other));
     OK(MPI_File_close(&file));
-    /* Vanished while it was open: the bytes are there until it is closed. */
+    /* The file is removed while it is open: the bytes are there until it is closed. */
     OK(open_name(path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN, &file));
     remove_file();
     OK(MPI_File_read_at(file, size - 1, &back, 1, MPI_CHAR, &status));
     CHECK(back == 'x');
-    int error = MPI_File_close(&file); /* there is nothing left to be deleted */
+    int error = MPI_File_close(&file); /* no file is left to be deleted */
     FAILS(error, MPI_ERR_NO_SUCH_FILE);
     CHECK(file == MPI_FILE_NULL);
 }
 
-/* More than 2^31 elements, of memory that is the same again and again: written to nowhere, and read from zeros. */
+/* Writes and reads more than 2^31 elements of memory that repeats: to nowhere, and from zeros. */
 static void counts_beyond_int(void) {
     enum { block = 1 << 20 };
     const MPI_Count many = (MPI_Count)3 << 30;
@@ -451,14 +455,15 @@ static void counts_beyond_int(void) {
     MPI_Status status;
     MPI_Count got = 0;
     MPI_Request request;
-    OK(MPI_Type_create_resized(MPI_BYTE, 0, 0, &again)); /* each byte where the one before is */
+    /* Each byte at the place of the one before. */
+    OK(MPI_Type_create_resized(MPI_BYTE, 0, 0, &again));
     OK(MPI_Type_commit(&again));
     OK(open_name("/dev/null", MPI_MODE_RDWR, &file));
     OK(MPI_File_write_at_c(file, 0, data, 100 * (MPI_Count)block, again, &status));
     OK(MPI_Get_count_c(&status, again, &got));
     CHECK(got == 100 * (MPI_Count)block);
     OK(MPI_Type_free(&again));
-    /* 3 GiB in one type. */
+    /* One type has 3 GiB. */
     OK(MPI_Type_create_hvector_c(many / block, block, 0, MPI_BYTE, &again));
     OK(MPI_Type_commit(&again));
     OK(MPI_File_write_at_c(file, 0, data, 1, again, &status));
@@ -476,7 +481,7 @@ static void counts_beyond_int(void) {
     OK(MPI_File_close(&file));
 }
 
-/* A view with pieces on both sides of 2 and 4 GiB, written and read by every kind, in a file that is mostly holes. */
+/* Writes and reads pieces on both sides of 2 and 4 GiB, by every kind. The file is mostly holes. */
 static void five_gigabytes(void) {
     enum { pieces = 6 };
     const MPI_Aint gigabyte = (MPI_Aint)1 << 30;
@@ -513,7 +518,7 @@ static void five_gigabytes(void) {
     CHECK(bytes == 16 * rank + (pieces - 1) * (gigabyte - 8));
     struct stat there;
     CHECK(stat(path, &there) == 0 &&
-          there.st_blocks < 2 * 1024 * 8); /* of 512 bytes: holes are left */
+          there.st_blocks < 2 * 1024 * 8); /* in blocks of 512 bytes: holes are left */
     OK(MPI_File_close(&file));
 }
 

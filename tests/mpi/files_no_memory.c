@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory runs out on one rank in the middle of a collective access, at each place where the library asks for some: the
-   access ends on all ranks, with MPI_ERR_NO_MEM where it has failed, and the next one is right. */
+/* Memory runs out on one rank in the middle of a collective access, at each place that
+   allocates. The access ends on all ranks, with MPI_ERR_NO_MEM on those that failed. The next
+   access is right. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -14,9 +15,9 @@ static char path[300];
 /* The program's malloc() is the library's, too. */
 extern void* __libc_malloc(size_t);
 static atomic_int is_limited;
-static atomic_int left; /* so many calls find memory, and the next one does not */
+static atomic_int left; /* this number of calls finds memory, and the next one does not */
 static atomic_int refused;
-static int goes_on; /* only large ones are counted, and none finds memory after that */
+static int goes_on; /* only large ones are counted, and none succeeds after that */
 enum { large = 8192 };
 
 __attribute__((visibility("default"))) void* malloc(size_t bytes) {
@@ -41,7 +42,7 @@ static void unlimit(void) { is_limited = 0; }
 static int length(int i, int me) { return 1 + (i * 7 + me) % (cell - 1); }
 static char content(int i, int me, int round) { return (char)(i + 31 * me + 7 * round); }
 
-/* What a process has: uneven pieces between those of the others, in memory with gaps. */
+/* The data of a process: uneven pieces between those of the others, in memory with gaps. */
 static char* data;
 static MPI_Datatype in_memory, in_file;
 static int bytes;
@@ -88,7 +89,8 @@ static int write_at_all(MPI_File file) {
 static int read_at_all(MPI_File file) {
     return MPI_File_read_at_all(file, 0, data, 1, in_memory, MPI_STATUS_IGNORE);
 }
-/* A wait that finds no memory for other messages leaves the request as it is. */
+/* Completes a request. A wait that finds no memory for other messages leaves the request as it
+ * is. */
 static int complete(int error, MPI_Request* request) {
     if (error != MPI_SUCCESS) return error;
     do error = MPI_Wait(request, MPI_STATUS_IGNORE);
@@ -104,7 +106,8 @@ static int iread_at_all(MPI_File file) {
     return complete(MPI_File_iread_at_all(file, 0, data, 1, in_memory, &request), &request);
 }
 
-/* One access after the other, in which `victim` finds memory for one more call each time, until it is enough. */
+/* Makes one access after the other. Each time `victim` has memory for one more call, until it is
+ * enough. */
 static void starve(MPI_File file, Access* access, int writes, int victim) {
     for (int calls = 0, enough = 0; !enough; ++calls) {
         fill(calls);
@@ -126,7 +129,7 @@ static void starve(MPI_File file, Access* access, int writes, int victim) {
         OK(MPI_Bcast(&enough, 1, MPI_INT, victim, MPI_COMM_WORLD));
         CHECK(!enough || worst == MPI_SUCCESS);
         if (worst != MPI_SUCCESS) {
-            /* What follows is not mixed up with what was left out. */
+            /* Later data is not mixed up with the data left out. */
             fill(calls);
             OK(write_at_all(file));
             OK(MPI_File_sync(file));
@@ -166,7 +169,7 @@ int main(void) {
     start(&rank, &size, MPI_THREAD_MULTIPLE);
     name_file(path, sizeof path, "no-memory");
     data = malloc(most_pieces * cell);
-    /* Few data go by messages, more through memory of the node. */
+    /* Little data goes by messages, more through memory of the node. */
     for (pieces = 40; pieces <= most_pieces; pieces = pieces == 40 ? most_pieces : pieces + 1) {
         starve_all("native");
         starve_all("external32");

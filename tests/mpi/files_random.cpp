@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random views of a file and random accesses by every kind of function, against a model that writes single bytes.
+/// Random views of a file and random accesses by every kind of function. A model writes single
+/// bytes.
 ///
-/// A file is made of tiles of cells. In each round ranks draw the same numbers: who owns which cell of the tile, by which
-/// functions all write, and which part of its data each one writes. So each rank knows the whole file. What has been
-/// written is read back by plain system calls, and through views by random functions.
+/// A file is made of tiles of cells. In each round all ranks draw the same numbers. These say which
+/// rank owns each cell of the tile, by which functions all write, and what each one writes. So each
+/// rank knows the whole file. The data is read back by plain system calls, and through views by
+/// random functions.
 ///
 ///     files_random [ROUNDS [SEED [PREFIX]]]     PREFIX of names, as "faulty:short:"
 ///     files_random ROUNDS SEED full             files that become full at random places
@@ -35,14 +37,15 @@ std::int64_t draw(Random& random, std::int64_t least, std::int64_t most) {
         static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most - least + 1));
 }
 
-/// The cells of a tile: where each begins in it, and whose it is; -1: nobody's.
+/// The cells of a tile: the place of each in it, and its owner, or -1 if it has none.
 struct Tile {
     std::int64_t unit;  ///< bytes that all lengths are multiples of
     std::vector<std::int64_t> begin, length;
     std::vector<int> owner;
     std::int64_t extent = 0;
 
-    /// The place of byte `k` of a rank's data in tiles from 0 on; -1 if it has none.
+    /// Returns the place of byte `k` of a rank's data in tiles from 0 on. Returns -1 if it has
+    /// none.
     std::int64_t place(int who, std::int64_t k) const {
         const std::int64_t each = bytes(who);
         if (each == 0) return -1;
@@ -78,7 +81,7 @@ Tile draw_tile(Random& random) {
     return tile;
 }
 
-/// What a rank sees of it.
+/// Returns the part of it that a rank sees.
 MPI_Datatype filetype_of(const Tile& tile, int who, MPI_Datatype etype) {
     std::vector<int> lengths;
     std::vector<MPI_Aint> places;
@@ -109,7 +112,7 @@ MPI_Datatype etype_of(std::int64_t unit) {
 struct Memory {
     MPI_Datatype type;
     std::int64_t count = 0;
-    std::int64_t gap = 1;  ///< every so many bytes there is one of the data
+    std::int64_t gap = 1;  ///< a byte of the data comes once in so many bytes
     Bytes bytes;
 
     Memory(std::int64_t data, std::int64_t unit, bool gaps) {
@@ -134,7 +137,8 @@ struct Memory {
 
 constexpr int functions = 10;
 
-/// One access by one of the functions, which all ranks call; answers its error. `offset` in etypes.
+/// Makes one access by one of the functions, which all ranks call. Returns its error. `offset` is
+/// in etypes.
 int access(MPI_File file, bool writes, int function, std::int64_t offset, Memory& memory,
            MPI_Status* status) {
     void* const data = memory.bytes.data();
@@ -204,7 +208,7 @@ void put(Bytes& model, std::int64_t place, unsigned char byte) {
     model[static_cast<std::size_t>(place)] = byte;
 }
 
-/// What is in the file, by other means.
+/// Returns the content of the file, read by other means.
 Bytes content_of(const std::string& path) {
     const int descriptor = open(path.c_str(), O_RDONLY);
     CHECK(descriptor >= 0);
@@ -222,7 +226,7 @@ std::int64_t elements(const MPI_Status& status) {
     return bytes;
 }
 
-/// All write a part of their own.
+/// Writes a round, in which each rank has a part of its own.
 void write_round(MPI_File file, const Tile& tile, std::int64_t displacement, Random& random,
                  Bytes& model) {
     const int function = static_cast<int>(draw(random, 0, functions - 1));
@@ -265,8 +269,9 @@ void read_round(MPI_File file, const Tile& tile, std::int64_t displacement, Rand
     for (std::int64_t k = there; k < data; ++k) CHECK(memory.at(k) == 0xee);
 }
 
-/// A write of all ranks where there may be no room: where it has failed, the status says how many bytes from the first one
-/// on have been written; where others have written for a rank, it says none, and any of them may be there.
+/// Writes by all ranks, with too little room. After a failure the status says how many bytes from
+/// the first one on have been written. If others have written for a rank, it says none, and any of
+/// them may be there.
 void write_without_room(MPI_File file, const std::string& path, const Tile& tile,
                         std::int64_t displacement, Random& random, Bytes& model) {
     const int function = static_cast<int>(draw(random, 0, functions - 1));
@@ -353,7 +358,7 @@ void one_file(const std::string& name, const std::string& path, std::uint64_t se
     OK(MPI_File_close(&file));
 }
 
-/// A file that has room for some thousand bytes.
+/// Tests a file that has room for some thousand bytes.
 void one_full_file(const std::string& path, std::uint64_t seed) {
     Random random(seed);
     Bytes model;
@@ -375,7 +380,8 @@ void one_full_file(const std::string& path, std::uint64_t seed) {
     OK(MPI_File_close(&file));
 }
 
-/// Records of all by the shared pointer: each is there once; in the order of ranks where that is promised.
+/// Writes records of all ranks by the shared pointer. Each is there once. They are in the order of
+/// ranks if that is promised.
 void shared_records(const std::string& name, const std::string& path, std::uint64_t seed) {
     constexpr int words = 4, rounds = 20;
     Random random(seed);

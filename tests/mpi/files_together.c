@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collective accesses of communicators whose ranks are not those of MPI_COMM_WORLD, and several at once: of one file, and
-   of two files in another order on each process. Pieces of all alternate, so that aggregators have something to do. */
+/* Collective accesses of communicators whose ranks are not those of MPI_COMM_WORLD. Several are
+   under way at once: of one file, and of two files in another order on each process. Pieces of all
+   ranks alternate, so that aggregators have work. */
 #include <unistd.h>
 
 #include "check.h"
@@ -31,7 +32,7 @@ static MPI_File open_on(MPI_Comm comm, const char* name) {
     return file;
 }
 
-/* Piece i of rank `me` of `all` is at (i * all + me) * piece from `begin` on. */
+/* Sets the view: piece i of rank `me` of `all` is at (i * all + me) * piece from `begin` on. */
 static void set_view(MPI_File file, MPI_Offset begin, int me, int all) {
     MPI_Datatype cells;
     OK(MPI_Type_vector(pieces, piece, piece * all, MPI_CHAR, &cells));
@@ -45,7 +46,7 @@ static char letter(int me, int which) { return (char)('0' + me % 30 + 31 * which
 
 static void fill(char* data, int me, int which) { memset(data, letter(me, which), piece * pieces); }
 
-/* By the plain system call of each process. */
+/* Checks the content by the plain system call of each process. */
 static void expect(const char* name, long begin, int all, int which) {
     static char content[piece * pieces * 64];
     const long bytes = (long)piece * pieces * all;
@@ -68,12 +69,12 @@ static void on_communicator(MPI_Comm comm) {
     OK(MPI_File_sync(file));
     MPI_Barrier(comm);
     expect(path[0], 50, all, 0);
-    /* Those of the next rank. */
+    /* Reads the pieces of the next rank. */
     set_view(file, 50, (me + 1) % all, all);
     OK(MPI_File_read_all(file, back, sizeof back, MPI_CHAR, MPI_STATUS_IGNORE));
     fill(data, (me + 1) % all, 0);
     CHECK(memcmp(data, back, sizeof data) == 0);
-    /* In the order of its ranks. */
+    /* Writes in the order of its ranks. */
     int mine = me, first = -1;
     OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
     OK(MPI_File_write_ordered(file, &mine, 1, MPI_INT, MPI_STATUS_IGNORE));
@@ -86,7 +87,7 @@ static void on_communicator(MPI_Comm comm) {
 static void communicators(void) {
     const int dims[2] = {size, 1}, periods[2] = {1, 0};
     MPI_Comm comm;
-    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm)); /* the other way round */
+    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm)); /* the ranks in reverse order */
     remove_files();
     on_communicator(comm);
     OK(MPI_Comm_free(&comm));
@@ -105,7 +106,7 @@ static void communicators(void) {
     remove_files();
 }
 
-/* Two files at once, in one order on even processes and in the other on odd ones. */
+/* Writes two files at once, in one order on even processes and in the other on odd ones. */
 static void two_files(void) {
     static char data[2][piece * pieces];
     MPI_File file[2];
@@ -129,7 +130,8 @@ static void two_files(void) {
     remove_files();
 }
 
-/* Of one file: a nonblocking access, a split one and a blocking one are under way together, and each writes its own part. */
+/* Writes one file by a nonblocking access, a split one and a blocking one at once, each its own
+ * part. */
 static void at_once(void) {
     static char data[3][piece * pieces], back[3][piece * pieces];
     const MPI_Offset all = pieces; /* of this process in a part, as pieces */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Finalize with operations that the program does not wait for any more. */
+/* MPI_Finalize with operations that the program no longer waits for. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     char* in = calloc(count, bytes);
     MPI_Request request, receives[count];
 
-    /* Sends freed at once; their receiver takes its time, but takes them all. */
+    /* The sends are freed at once; their receiver takes its time, but takes them all. */
     for (int i = 0; i < count; ++i) {
         MPI_Isend(out + i * bytes, bytes, MPI_CHAR, next, i, MPI_COMM_WORLD, &request);
         MPI_Request_free(&request);
@@ -26,12 +26,12 @@ int main(int argc, char** argv) {
         MPI_Irecv(in + i * bytes, bytes, MPI_CHAR, before, i, MPI_COMM_WORLD, &receives[i]);
     MPI_Waitall(count, receives, MPI_STATUSES_IGNORE);
 
-    /* Messages that nobody receives, small ones and more than a ring holds of them. */
+    /* No rank receives these messages. They are small, and more than a ring holds. */
     for (int i = 0; i < 2000; ++i) {
         MPI_Isend(&rank, 1, MPI_INT, next, 1000, MPI_COMM_WORLD, &request);
         MPI_Request_free(&request);
     }
-    /* A receive that gets nothing. */
+    /* The receive gets no message. */
     MPI_Irecv(in, 1, MPI_CHAR, before, 2000, MPI_COMM_WORLD, &request);
     MPI_Finalize();
     free(in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first messages of 4 KiB between two ranks: the pages that they go through are there, and the memory does not come to
- * hold megabytes for the sake of some hundreds of them. */
+/* The first messages of 4 KiB between two ranks find their pages. The memory does not grow by
+ * megabytes for some hundreds of them. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     exchange(rank,
-             BEFORE); /* what any long conversation needs once: rings, and that both know of them */
+             /* Needed once by any long conversation: rings, and both ranks' knowledge of them. */
+             BEFORE);
     const long before = faults();
     exchange(rank, MESSAGES);
     const long during = faults() - before;

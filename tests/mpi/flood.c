@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that nobody receives yet hold a bounded amount of the receiver's memory (HEDDLE_UNEXPECTED_LIMIT,
- * here LIMIT); they come in their order all the same, and when they have been received, others go at once. */
+/* Messages that are not received yet hold a bounded amount of the receiver's memory
+ * (HEDDLE_UNEXPECTED_LIMIT, here LIMIT). They come in their order all the same. Once they have been
+ * received, others go at once. */
 #include "check.h"
 
 #include <sched.h>
@@ -11,7 +12,7 @@ enum {
     TAGS = 7,
     LARGEST = 6000,
     ENTRY = 512, /* more than a message holds besides its payload */
-    RING = 512,  /* messages that may be on their way from an instance of a sender */
+    RING = 512,  /* messages that may be under way from an instance of a sender */
     QUIET = 20000,
     LAST_TAG = 99
 };
@@ -34,7 +35,8 @@ static unsigned long long value_of(MPI_T_pvar_handle handle) {
     return value;
 }
 
-/* Of message i: from nothing to more than goes into a ring's cell, and more than is kept in an entry. */
+/* Returns the bytes of message i: from 0 to more than a ring's cell takes, and more than an entry
+ * keeps. */
 static int bytes_of(int i) {
     static const int bytes[] = {0, 8, 40, 100, 1000, LARGEST};
     return bytes[i % 6];
@@ -44,7 +46,8 @@ static void fill(unsigned char* data, int i) {
     for (int at = 0; at < bytes_of(i); ++at) data[at] = (unsigned char)(i + at);
 }
 
-/* Everything, in the order in which it was sent: who waits until a payload is taken sends nothing after it. */
+/* Receives all in the order of sending: a sender that waits for its payload to be taken sends
+ * nothing after it. */
 static void receive_all(int source) {
     static unsigned char data[LARGEST], expected[LARGEST];
     for (int i = 0; i < MESSAGES; ++i) {
@@ -59,7 +62,8 @@ static void receive_all(int source) {
     }
 }
 
-/* Makes progress until the limit is passed and nothing comes any more: all has come, or senders wait. */
+/* Makes progress until the limit is passed and no more messages come: all have come, or senders
+ * wait. */
 static unsigned long long let_come(MPI_Request* request) {
     unsigned long long level = 0;
     for (int quiet = 0; quiet < QUIET; ++quiet) {
@@ -83,7 +87,7 @@ static void blocking_sends(void) {
         CHECK(level < LIMIT + (size - 1ull) * TAGS * RING * (ENTRY + 64));
         for (int source = 1; source < size; ++source) receive_all(source);
         OK(MPI_Wait(&last, MPI_STATUS_IGNORE));
-        CHECK(value_of(held) <= 4 * ENTRY); /* those of a collective call may be there */
+        CHECK(value_of(held) <= 4 * ENTRY); /* messages of a collective call may be there */
         return;
     }
     for (int i = 0; i < MESSAGES; ++i) {
@@ -94,7 +98,7 @@ static void blocking_sends(void) {
     if (rank == 1) OK(MPI_Send(NULL, 0, MPI_BYTE, 0, LAST_TAG, MPI_COMM_WORLD));
 }
 
-/* Nonblocking ones cost the receiver an entry each, to oneself, too. */
+/* Nonblocking sends cost the receiver an entry each, also if sender and receiver are one rank. */
 static void nonblocking_sends(int from, int synchronous) {
     static unsigned char data[LARGEST], got[LARGEST];
     static MPI_Request sends[MESSAGES];
@@ -120,7 +124,7 @@ static void nonblocking_sends(int from, int synchronous) {
     if (rank == from) OK(MPI_Waitall(MESSAGES, sends, MPI_STATUSES_IGNORE));
 }
 
-/* Afterwards a few unexpected messages go at once, whoever waits for what. */
+/* Afterwards a few unexpected messages go at once, whatever either rank waits for. */
 static void afterwards(void) {
     enum { FEW = 300 };
     const unsigned long long before = value_of(withheld);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Children that a rank forks are no ranks: ending is harmless for them, and calls are refused. */
+/* Children that a rank forks are not ranks. They may end without harm, and their calls are
+ * refused. */
 #include "check.h"
 
 #include <pthread.h>
@@ -10,7 +11,7 @@ static int rank, size;
 
 static pid_t parent;
 
-/* As programs and bindings have it; and without asking, in children. */
+/* Finalizes as programs and bindings do. In children it does so without asking. */
 static void at_exit(void) {
     int begun = 0, over = 0;
     MPI_Initialized(&begun);
@@ -20,7 +21,7 @@ static void at_exit(void) {
     if (getpid() != parent && MPI_Finalize() != MPI_SUCCESS) _exit(12);
 }
 
-/* What a child does, as the bytes that it says on stderr and its exit code. */
+/* Returns the bytes that a child says on stderr and its exit code. */
 static int child_of(void (*body)(void), char* said, size_t room) {
     int ends[2], status = 0;
     size_t length = 0;
@@ -76,7 +77,7 @@ static void expect_refused(void (*body)(void), const char* call) {
     CHECK(strstr(said, "forked from an MPI process") != NULL);
 }
 
-/* Messages still go around, in order, and nothing else has come. */
+/* Messages still go around, in order, and no other has come. */
 static void go_around(int tag) {
     int from = -1, flag = 1;
     OK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, tag, &from, 1, MPI_INT,

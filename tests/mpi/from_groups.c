@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators out of groups and a string (MPI 5.0, 7.4.2 and 7.6.2), by several threads at once, too. */
+/* Communicators made from groups and a string (MPI 5.0, 7.4.2 and 7.6.2), by several threads at
+ * once, too. */
 #include <pthread.h>
 
 #include "check.h"
@@ -7,7 +8,7 @@
 enum { THREADS = 4, ROUNDS = 20 };
 
 static int rank, size;
-static MPI_Group world, mine, theirs; /* everybody; those of my parity, and the others */
+static MPI_Group world, mine, theirs; /* all ranks; those of this rank's parity; the others */
 
 static void ring(MPI_Comm comm, int what) {
     int me, n, got = -1;
@@ -36,7 +37,7 @@ static void one_by_one(void) {
     OK(MPI_Comm_compare(made, MPI_COMM_WORLD, &result));
     CHECK(result == MPI_CONGRUENT);
     ring(made, 1);
-    /* Hints and error handler are as asked for. */
+    /* Hints and error handler are as requested. */
     CHECK(MPI_Recv(NULL, 0, MPI_INT, 0, MPI_ANY_TAG, made, MPI_STATUS_IGNORE) != MPI_SUCCESS);
     CHECK(calls == 1);
     OK(MPI_Comm_free(&made));
@@ -56,7 +57,7 @@ static void inter(void) {
     if (size == 1) return;
     OK(MPI_Group_size(theirs, &others));
     OK(MPI_Group_size(mine, &n));
-    /* The remote group counts at the leader only. */
+    /* Only the leader's remote group counts. */
     const int leader = n - 1;
     OK(MPI_Intercomm_create_from_groups(mine, leader, rank / 2 == leader ? theirs : MPI_GROUP_NULL,
                                         others - 1, "both", MPI_INFO_NULL, MPI_ERRORS_RETURN,
@@ -92,7 +93,7 @@ static void wrong(void) {
     FAILS(MPI_Intercomm_create_from_groups(mine, -1, theirs, 0, "x", MPI_INFO_NULL,
                                            MPI_ERRORS_RETURN, &made),
           MPI_ERR_RANK);
-    /* What only the leader can see, all of its group hear. */
+    /* The whole group gets an error that only the leader can see. */
     FAILS(MPI_Intercomm_create_from_groups(mine, 0, theirs, size, "x", MPI_INFO_NULL,
                                            MPI_ERRORS_RETURN, &made),
           MPI_ERR_RANK);
@@ -104,8 +105,9 @@ static void wrong(void) {
           MPI_ERR_GROUP);
 }
 
-/* Threads with strings of their own, in an order that differs between the processes; and
- * intercommunicators on parents of their own, which share their leaders' communicator. */
+/* Makes communicators in threads with strings of their own. Their order differs between the
+ * processes. Intercommunicators have parents of their own, which share their leaders'
+ * communicator. */
 static void* work(void* argument) {
     const int number = (int)(long)argument;
     char string[32];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Graph topologies (MPI 5.0, 8.5.3 and 8.5.4). Random graphs are made alike by every rank from a seed;
-/// what the library says of them is compared with what they are.
+/// Graph topologies (MPI 5.0, 8.5.3 and 8.5.4). Every rank makes the same random graphs from a
+/// seed. The library's answers are compared with them.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -75,7 +75,7 @@ struct Edge {
     }
 };
 
-/// Those that come to or leave this process, as the communicator says.
+/// Returns the edges that come to or leave this process, as the communicator says.
 std::array<std::vector<Edge>, 2> edges_of(MPI_Comm graph, bool weighted) {
     int in, out, has_weights = -1;
     OK(MPI_Dist_graph_neighbors_count(graph, &in, &out, &has_weights));
@@ -96,7 +96,7 @@ std::array<std::vector<Edge>, 2> edges_of(MPI_Comm graph, bool weighted) {
     return edges;
 }
 
-/// Of several edges between two processes, both ends have the same order: the weights tell.
+/// Several edges between two processes have the same order at both ends: the weights tell.
 void same_at_both_ends(const std::array<std::vector<Edge>, 2>& mine, MPI_Comm graph) {
     std::vector<MPI_Request> requests;
     std::vector<int> got(mine[0].size(), -1);
@@ -113,7 +113,7 @@ void distributed(unsigned seed) {
     std::mt19937 random(seed);
     const bool weighted = seed % 3 != 0;
     const auto any_rank = [&] { return static_cast<int>(random() % static_cast<unsigned>(size)); };
-    // Every rank draws all edges, and who gives them to the library.
+    // Every rank draws all edges, and the rank that gives each to the library.
     std::vector<Edge> all, given;
     for (unsigned i = random() % (6 * static_cast<unsigned>(size)); i > 0; --i) {
         all.push_back({any_rank(), any_rank(), weighted ? static_cast<int>(random() % 100) : 1});
@@ -143,7 +143,7 @@ void distributed(unsigned seed) {
     same_at_both_ends(mine, graph);
     OK(MPI_Comm_free(&graph));
 
-    /* The same again, each process giving what is its own. */
+    /* The graph is made again, each process giving its own edges. */
     sources.clear(), destinations.clear();
     List source_weights, destination_weights;
     for (const Edge& edge : mine[0])
@@ -188,7 +188,7 @@ void no_edges() {
     CHECK(graph == MPI_COMM_NULL);
 }
 
-/// More edges than there is room for: the first ones.
+/// If there are more edges than room, the first ones are returned.
 void first_part() {
     const int ranks[3] = {0, 0, 0}, weights[3] = {5, 6, 7};
     int sources[2] = {-7, -7}, source_weights[2] = {-7, -7}, destinations[1] = {-7};

@@ -99,7 +99,7 @@ static void wrong(void) {
     FAILS(MPI_Group_translate_ranks(world, 1, &outside, world, &number), MPI_ERR_RANK);
 }
 
-/* A handle that has been freed names nothing, although a communicator still has the group. */
+/* A freed handle names nothing, although a communicator still has the group. */
 static void freed(void) {
     MPI_Group group, copy, again;
     int number;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intercommunicators (MPI 5.0, 7.6): the even ranks of the world on one side, the odd ones on the other. */
+/* Intercommunicators (MPI 5.0, 7.6): the even ranks of the world on one side, the odd ones on the
+ * other. */
 #include <pthread.h>
 
 #include "check.h"
 
 static int rank, size;
 static MPI_Comm local, inter;
-static int side, my_rank, mine, theirs; /* sizes of both groups */
+static int side, my_rank, mine, theirs; /* mine, theirs: sizes of both groups */
 
-/* World rank of a process of a side. */
+/* Returns the world rank of a process of a side. */
 static int world_rank(int of_side, int number) { return 2 * number + of_side; }
 
 static int relation(MPI_Comm a, MPI_Comm b) {
@@ -17,8 +18,8 @@ static int relation(MPI_Comm a, MPI_Comm b) {
     return result;
 }
 
-/* Everybody sends to everybody on the other side, which receives from any source. `base`: world rank of
- * rank 0 of the other side, `step`: from one rank to the next. */
+/* Each rank sends to each rank of the other side, which receives from any source. `base` is the
+ * world rank of rank 0 of the other side, `step` the distance of two ranks. */
 static void cross(MPI_Comm comm, int remote, int base, int step) {
     MPI_Request requests[64];
     int out = rank;
@@ -63,11 +64,12 @@ static void looks_right(MPI_Comm comm) {
     OK(MPI_Group_free(&group));
     OK(MPI_Group_free(&world));
     cross(comm, theirs, !side, 2);
-    /* What comes next must not be received with MPI_ANY_TAG. */
+    /* MPI_ANY_TAG must not receive later messages. */
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/* Large messages and synchronous ones, by rank, and messages in the local group at the same time. */
+/* Sends large messages and synchronous ones, by rank, and messages in the local group at the same
+ * time. */
 static void messages(void) {
     enum { MANY = 100000 };
     int* data = malloc(MANY * sizeof *data);
@@ -103,7 +105,7 @@ static void copies(void) {
     CHECK(relation(made, made) == MPI_IDENT);
     CHECK(relation(made, local) == MPI_UNEQUAL);
     CHECK(relation(local, made) == MPI_UNEQUAL);
-    /* A message in one is not seen in the other. */
+    /* A message in one communicator is not seen in the other. */
     if (my_rank == 0) {
         int one = 1, two = 2, got = 0;
         OK(MPI_Send(&one, 1, MPI_INT, 0, 9, inter));
@@ -130,7 +132,7 @@ static void copies(void) {
 static void merges(void) {
     MPI_Comm made;
     int me, n;
-    OK(MPI_Intercomm_merge(inter, side == 0, &made)); /* the odd ones first */
+    OK(MPI_Intercomm_merge(inter, side == 0, &made)); /* the odd ranks first */
     OK(MPI_Comm_rank(made, &me));
     OK(MPI_Comm_size(made, &n));
     CHECK(n == size && me == (side == 1 ? my_rank : theirs + my_rank));
@@ -141,11 +143,11 @@ static void merges(void) {
                     made, MPI_STATUS_IGNORE));
     CHECK(in == (me + size - 1) % size);
     OK(MPI_Comm_free(&made));
-    OK(MPI_Intercomm_merge(inter, side == 1, &made)); /* the even ones first */
+    OK(MPI_Intercomm_merge(inter, side == 1, &made)); /* the even ranks first */
     OK(MPI_Comm_rank(made, &me));
     CHECK(me == (side == 0 ? my_rank : theirs + my_rank));
     OK(MPI_Comm_free(&made));
-    for (int high = 0; high < 2; ++high) { /* either order, the same everywhere */
+    for (int high = 0; high < 2; ++high) { /* either order, the same on all ranks */
         OK(MPI_Intercomm_merge(inter, high, &made));
         OK(MPI_Comm_rank(made, &me));
         OK(MPI_Sendrecv(&rank, 1, MPI_INT, (me + 1) % size, 0, &in, 1, MPI_INT,
@@ -157,7 +159,7 @@ static void merges(void) {
 static void splits(void) {
     MPI_Comm part;
     int n;
-    /* Pairs of the same rank; who has no partner is alone, and gets nothing. */
+    /* Makes pairs of the same rank. A rank without a partner is alone, and gets nothing. */
     OK(MPI_Comm_split(inter, my_rank, 0, &part));
     const int has_partner = my_rank < theirs;
     CHECK((part != MPI_COMM_NULL) == has_partner);
@@ -167,7 +169,7 @@ static void splits(void) {
         cross(part, 1, world_rank(!side, my_rank), 0);
         OK(MPI_Comm_free(&part));
     }
-    OK(MPI_Comm_split(inter, 3, -my_rank, &part)); /* both groups turned around */
+    OK(MPI_Comm_split(inter, 3, -my_rank, &part)); /* both groups reversed */
     OK(MPI_Comm_rank(part, &n));
     CHECK(n == mine - 1 - my_rank);
     CHECK(relation(part, inter) == (mine > 1 || theirs > 1 ? MPI_SIMILAR : MPI_CONGRUENT));
@@ -179,7 +181,7 @@ static void splits(void) {
     CHECK(part == MPI_COMM_NULL);
 }
 
-/* Whatever the machine is like, both sides get the same, and nobody waits alone. */
+/* Both sides get the same communicator on any machine, and no rank waits alone. */
 static void by_hardware(void) {
     MPI_Comm part;
     OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part));
@@ -194,7 +196,7 @@ static void by_groups(void) {
     MPI_Group group, part;
     const int last = mine - 1;
     OK(MPI_Comm_group(inter, &group));
-    OK(MPI_Group_incl(group, 1, &last, &part)); /* the last one of each side */
+    OK(MPI_Group_incl(group, 1, &last, &part)); /* the last rank of each side */
     OK(MPI_Comm_create(inter, part, &made));
     CHECK((made != MPI_COMM_NULL) == (my_rank == last));
     if (made != MPI_COMM_NULL) {
@@ -211,7 +213,7 @@ static void by_groups(void) {
     OK(MPI_Group_free(&group));
 }
 
-/* Out of an intercommunicator, with an intercommunicator as the way between the leaders. */
+/* Makes an intercommunicator, with another one as the path between the leaders. */
 static void by_intercommunicator(void) {
     MPI_Comm made;
     OK(MPI_Intercomm_create(local, mine - 1, inter, theirs - 1, 7, &made));
@@ -233,7 +235,7 @@ static void wrong(void) {
     FAILS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, size, 0, &made), MPI_ERR_RANK);
     FAILS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_NULL, 0, 0, &made), MPI_ERR_COMM);
     FAILS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, rank, 0, &made), MPI_ERR_RANK);
-    /* What only the leader can see, all of its group hear. */
+    /* The whole group gets an error that only the leader can see. */
     FAILS(MPI_Intercomm_create(local, 0, MPI_COMM_NULL, 0, 0, &made), MPI_ERR_COMM);
     CHECK(made == MPI_COMM_NULL);
     /* Ranks are those of the other group. */
@@ -243,8 +245,8 @@ static void wrong(void) {
     FAILS(MPI_Comm_remote_size(local, &number), MPI_ERR_COMM);
 }
 
-/* The group of a leader whose arguments are wrong fails, and may call again. Until then the other group, which
-   did nothing wrong, waits as for any call that is not made yet. */
+/* If a leader's arguments are wrong, its group fails, and may call again. Until then the other
+   group, which did nothing wrong, waits as for any call that is not made yet. */
 static void second_try(void) {
     MPI_Comm made;
     if (side == 0) {
@@ -256,7 +258,8 @@ static void second_try(void) {
     OK(MPI_Comm_free(&made));
 }
 
-/* Groups that share a process, which is in both calls at once by two threads: everybody hears of it. */
+/* The groups share a process, which is in both calls at once by two threads: all ranks get the
+ * error. */
 static void* join_from_other_side(void* argument) {
     MPI_Comm made;
     FAILS(MPI_Intercomm_create(*(MPI_Comm*)argument, 0, MPI_COMM_WORLD, 0, 3, &made),

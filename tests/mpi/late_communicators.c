@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank makes and frees thousands of communicators later than another, which computes meanwhile and takes none of the
- * letters about them. MPI_Finalize ends all the same. */
+/* A rank makes and frees thousands of communicators later than another one. The other rank computes
+ * meanwhile and takes none of the letters about them. MPI_Finalize ends all the same. */
 #include "check.h"
 
 static void compute(double seconds) {

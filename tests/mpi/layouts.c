@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of derived datatypes: what one layout sends another receives, on every way that a message
-   can take. The rule: packed by MPI_Pack, both sides have the same bytes. */
+/* Messages of derived datatypes: one layout sends and another receives, on every path of a message.
+   After packing by MPI_Pack, both sides must have the same bytes. */
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { kinds = 5, room = 8 << 20 };
 
 static int rank, ranks;
 
-/* Layouts of n ints; `way` 0 is the plain one. Committed. */
+/* Returns a committed layout of n ints; `way` 0 is the plain one. */
 static MPI_Datatype layout(int way, int n) {
     MPI_Datatype type, inner;
     switch (way) {
@@ -25,14 +25,14 @@ static MPI_Datatype layout(int way, int n) {
             break;
         }
         case 3: {
-            /* Pairs of a char's gap and an int, backwards. */
+            /* Ints with gaps behind them, in reverse order. */
             MPI_Type_create_resized(MPI_INT, 0, 12, &inner);
             MPI_Type_create_hvector(n, 1, -12, inner, &type);
             MPI_Type_free(&inner);
             break;
         }
         default: {
-            /* At an absolute address. */
+            /* The data lies at an absolute address. */
             int length = n;
             MPI_Aint place = 40;
             MPI_Type_create_hindexed(1, &length, &place, MPI_INT, &type);
@@ -61,7 +61,7 @@ static void* packed(const char* data, MPI_Datatype type, int* bytes) {
     return place;
 }
 
-/* What came, and that nothing else was touched. */
+/* Checks the data received, and that no other memory was touched. */
 static void check_received(MPI_Datatype sent, int out_way, MPI_Datatype received, int in_way) {
     int wanted_bytes, bytes;
     char* wanted = packed(buffer_of(out_memory, out_way), sent, &wanted_bytes);
@@ -79,7 +79,7 @@ static void check_received(MPI_Datatype sent, int out_way, MPI_Datatype received
 
 enum { standard, synchronous, nonblocking, persistent, buffered, matched, both_ways, modes };
 
-/* Everybody sends to `to` and receives from `from`. */
+/* Sends to `to` and receives from `from`. */
 static void pass(int mode, int n, int out_way, int in_way, int to, int from) {
     MPI_Datatype sent = layout(out_way, n), received = layout(in_way, n);
     fill(out_way, n, rank);
@@ -119,13 +119,13 @@ static void pass(int mode, int n, int out_way, int in_way, int to, int from) {
             MPI_Bsend(out, 1, sent, to, 3, MPI_COMM_WORLD);
         else
             MPI_Isend(out, 1, sent, to, 3, MPI_COMM_WORLD, &requests[1]);
-        /* The types live as long as somebody needs them. */
+        /* The types live as long as an operation needs them. */
         MPI_Datatype a = sent, b = received;
         MPI_Type_free(&a), MPI_Type_free(&b);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         sent = layout(out_way, n), received = layout(in_way, n);
     }
-    for (int i = 0; i < room / 4; ++i) out_memory[i] = i * 7 + from; /* what `from` sent */
+    for (int i = 0; i < room / 4; ++i) out_memory[i] = i * 7 + from; /* the data of `from` */
     check_received(sent, out_way, received, in_way);
     MPI_Type_free(&sent), MPI_Type_free(&received);
 }
@@ -145,7 +145,7 @@ static void replace(int n, int way, int to, int from) {
     MPI_Type_free(&type);
 }
 
-/* Absolute addresses, and a message that is too long. */
+/* Tests absolute addresses, and a message that is too long. */
 static void corners(int to, int from) {
     int value = rank, got = -1, length = 1;
     MPI_Aint place;
@@ -177,7 +177,8 @@ static void corners(int to, int from) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* Displacements that are addresses, from MPI_BOTTOM: of a ring, whose neighbours are left and right. */
+/* Tests displacements that are addresses, from MPI_BOTTOM, in a ring with neighbours left and
+ * right. */
 static void addresses(int right, int left) {
     enum { most = 8 };
     int in[2] = {-1, -1}, out[2] = {2 * rank, 2 * rank + 1}, everyone[most], periodic = 1;
@@ -215,10 +216,10 @@ int main(int argc, char** argv) {
     for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); ++s)
         for (int out_way = 0; out_way < kinds; ++out_way)
             for (int in_way = 0; in_way < kinds; ++in_way) {
-                /* Each mode with some layouts: all with all would take long. */
+                /* Each mode has some layouts, since all with all would take long. */
                 const int mode = (out_way * kinds + in_way + s) % modes;
                 if (ranks == 1 && mode == synchronous)
-                    continue; /* would wait for itself in between */
+                    continue; /* the rank would wait for itself in between */
                 pass(mode, sizes[s], out_way, in_way, to, from);
                 if (in_way == 0) replace(sizes[s], out_way, to, from);
             }

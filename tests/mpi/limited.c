@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
         CHECK(out[count - 1] == count - 1);
     }
     OK(MPI_Alltoall(in, 1000, MPI_DOUBLE, out, 1000, MPI_DOUBLE, MPI_COMM_WORLD));
-    /* More communicators than there are stages, each of which would like one. */
+    /* There are more communicators than stages, and each would use one. */
     MPI_Comm all[communicators];
     for (int i = 0; i < communicators; ++i) {
         OK(MPI_Comm_dup(MPI_COMM_WORLD, &all[i]));
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
     OK(MPI_Barrier(MPI_COMM_WORLD));
     CHECK(rank != 0 || *counter == 150 * size);
     OK(MPI_Win_free(&kept));
-    if (argc > 1) /* so many bytes, which do not fit */
+    if (argc > 1) /* an argument gives a number of bytes that does not fit */
         MPI_Win_allocate(atoll(argv[1]), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &passing);
     free(in);
     free(out);

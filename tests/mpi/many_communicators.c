@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Far more communicators than exist at once, so that context ids are used again: made and freed by two
- * threads, freed while receives are pending, received on with wildcards. A message that belongs to an old
- * communicator would be seen here: every one says for which it was sent. */
+/* Far more communicators than exist at once, so that context ids are used again. Two threads
+ * make and free them, free them while receives are pending, and receive with wildcards. Every
+ * message says which communicator it was sent for, so that a message of an old communicator
+ * would be seen. */
 #include <pthread.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Neighbourhood collectives (MPI 5.0, 8.6) on random topologies, in all forms, against messages that are
-/// sent by hand, each with a tag that belongs to its edge.
+/// Neighbourhood collectives (MPI 5.0, 8.6) on random topologies, in all forms. They are compared
+/// with messages that are sent by hand, each with a tag that belongs to its edge.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ constexpr std::byte canary{0xab};
 
 // --- topologies ---
 
-/// One end of an edge: the other one, and what tells it from further edges between the two.
+/// One end of an edge: the other end, and a tag that tells it from other edges between the two.
 struct End {
     int peer;
     int tag;
@@ -35,7 +35,7 @@ struct Topology {
     std::vector<End> in, out;
 };
 
-/// What leaves in a direction arrives from the other one.
+/// Makes a grid: a message that leaves in a direction arrives from the opposite one.
 Topology random_cart(Random& random) {
     int dims[4] = {0, 0, 0, 0}, periods[4];
     const int ndims = static_cast<int>(random() % 4);
@@ -58,7 +58,7 @@ Topology random_cart(Random& random) {
     return result;
 }
 
-/// The first edge to a peer has tag 0, the next tag 1.
+/// Returns edges with tags: the first edge to a peer has tag 0, the next tag 1.
 std::vector<End> numbered(const std::vector<int>& peers) {
     std::map<int, int> seen;
     std::vector<End> ends;
@@ -111,14 +111,14 @@ Topology random_dist_graph(Random& random) {
     return result;
 }
 
-// --- what is exchanged ---
+// --- the data exchanged ---
 
-/// Dense ones, and ones with gaps, which nobody may touch.
+/// Dense types, and types with gaps, which no operation may touch.
 struct Types {
     static constexpr std::size_t count = 6;
     std::array<MPI_Datatype, count> all{MPI_BYTE, MPI_INT64_T, MPI_DOUBLE_INT, {}, {}, {}};
     static constexpr std::array<std::size_t, count> extents{1, 8, 16, 12, 16, 8};
-    /// Which bytes of an element are data.
+    /// Returns whether this byte of an element is data.
     static bool is_data(std::size_t type, std::size_t byte) {
         switch (type) {
             case 2: return byte < 12;
@@ -146,7 +146,7 @@ struct Types {
 struct Side {
     std::vector<std::size_t> types;  ///< numbers
     std::vector<MPI_Count> counts;
-    std::vector<MPI_Aint> starts;     ///< in elements, but for Alltoallw: bytes
+    std::vector<MPI_Aint> starts;     ///< in elements; for Alltoallw in bytes
     std::vector<std::size_t> places;  ///< bytes
     Bytes data;
 
@@ -158,7 +158,7 @@ struct Side {
 enum class Operation { allgather, allgatherv, alltoall, alltoallv, alltoallw };
 enum class Form { blocking, nonblocking, persistent };
 
-/// A number that both ends of an edge find.
+/// Returns a number that both ends of an edge compute.
 unsigned of_edge(unsigned salt, int from, int to, int tag) {
     unsigned x = salt * 2654435761u + static_cast<unsigned>(from * 7919 + to * 104729 + tag * 31);
     x ^= x >> 15;
@@ -174,7 +174,7 @@ public:
         const bool gathers =
             operation == Operation::allgather || operation == Operation::allgatherv;
         for (const End& end : topology.out) add(out_, me_, end.peer, end.tag);
-        if (gathers && out_.counts.empty()) add(out_, me_, 0, 0);  // there is a block, for nobody
+        if (gathers && out_.counts.empty()) add(out_, me_, 0, 0);  // a block that goes to no rank
         for (const End& end : topology.in) add(in_, end.peer, me_, end.tag);
         place(in_, false);
         place(out_, gathers);
@@ -190,7 +190,7 @@ public:
         large ? call_with<MPI_Count, MPI_Aint>(form, request) : call_with<int, int>(form, request);
     }
 
-    /// What is there must be what the messages by hand bring, which are bytes.
+    /// Checks the data against the messages by hand, which are bytes.
     void compare(MPI_Comm by_hand) const {
         Side expected = in_;
         std::fill(expected.data.begin(), expected.data.end(), canary);
@@ -219,7 +219,7 @@ public:
     }
 
 private:
-    /// A block that travels from one process to another.
+    /// Adds a block that travels from one process to another.
     void add(Side& side, int from, int to, int tag) const {
         const bool same_for_all =
             operation_ == Operation::allgather || operation_ == Operation::alltoall;
@@ -232,14 +232,15 @@ private:
         const unsigned most = salt_ % 5 == 0 ? 3000 : 5;
         side.counts.push_back(static_cast<MPI_Count>(number % most));
     }
-    /// The places of the bytes of a block that are data.
+    /// Visits the places of the bytes of a block that are data.
     template <class Visit>
     static void for_data(const Side& side, std::size_t block, Visit&& visit) {
         const std::size_t type = side.types[block];
         for (std::size_t i = 0; i < side.bytes(block); ++i)
             if (Types::is_data(type, i % Types::extents[type])) visit(side.places[block] + i);
     }
-    /// Blocks of the regular operations one after the other; all others in any order, with gaps.
+    /// Places blocks. Regular operations have one after the other; the others in any order, with
+    /// gaps.
     void place(Side& side, bool only_one) const {
         const bool regular =
             operation_ == Operation::allgather || operation_ == Operation::alltoall;
@@ -264,7 +265,7 @@ private:
     }
     template <class Count, class Start>
     void call_with(Form form, MPI_Request* request) {
-        // They stay: nonblocking calls may look at them until they are complete.
+        // They stay alive: nonblocking calls may read them until they are complete.
         auto& [counts_in, counts_out, starts_in, starts_out] = arrays(Count{}, Start{});
         counts_in.assign(in_.counts.begin(), in_.counts.end());
         counts_out.assign(out_.counts.begin(), out_.counts.end());
@@ -362,7 +363,7 @@ void all_forms(const Topology& topology, MPI_Comm by_hand, unsigned seed, const 
         }
 }
 
-/// Several at once, which end in another order, with a blocking one in between.
+/// Runs several at once, which end in another order, with a blocking one in between.
 void at_once(const Topology& topology, MPI_Comm by_hand, unsigned seed, const Types& types) {
     std::vector<Exchange> exchanges;
     std::array<MPI_Request, operations.size()> requests;
@@ -397,7 +398,7 @@ void random_topologies(unsigned seed, const Types& types) {
     }
 }
 
-/// More edges between any two processes than fit anywhere without growing.
+/// Tests more edges between any two processes than any buffer holds without growing.
 void many_edges(const Types& types) {
     std::vector<int> sources, destinations;
     for (int i = 0; i < 40 * size; ++i) sources.push_back(i % size);
@@ -416,7 +417,8 @@ void many_edges(const Types& types) {
     OK(MPI_Comm_free(&topology.comm));
 }
 
-/// Every grid whose dimensions are 1 or 2: both neighbours in a dimension are the same process.
+/// Tests every grid whose dimensions are 1 or 2: both neighbours in a dimension are the same
+/// process.
 void small_grids() {
     for (int ndims = 1; ndims <= 3; ++ndims)
         for (int shape = 0; shape < 1 << ndims; ++shape) {
@@ -486,7 +488,8 @@ void wrong() {
           MPI_ERR_COUNT);
     OK(MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN));
     FAILS(MPI_Neighbor_alltoall(number, 2, MPI_INT, to, 1, MPI_INT, ring), MPI_ERR_TRUNCATE);
-    OK(MPI_Neighbor_alltoall(number, 1, MPI_INT, to, 1, MPI_INT, ring)); /* and all goes on */
+    /* And all calls still work. */
+    OK(MPI_Neighbor_alltoall(number, 1, MPI_INT, to, 1, MPI_INT, ring));
     OK(MPI_Comm_free(&ring));
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI is opened again after its last user has left, as the first argument says:
-     again N      N openings; in each, odd ranks have two sessions that overlap; in between the world model has its turn
-     storm N      N openings, in each of which all ranks send to all at once; they leave no descriptors behind
-     absent N     the last rank stays away for N seconds, in which the others wait for it
-     early        a message of the world model comes while its receiver has a session, and MPI is closed before it is
-                  received
-     abort N      the last rank aborts with that code in the second opening
-     leave N      the last N ranks end after the first opening; the others go on, beyond the time after which silent ranks are
-                  called */
+/* MPI is opened again after its last user has left, as the first argument says.
+     again N   N openings. In each, odd ranks have two sessions that overlap. In between the world
+               model is used.
+     storm N   N openings. In each, all ranks send to all at once. They leave no descriptors behind.
+     absent N  the last rank stays away for N seconds, in which the others wait for it.
+     early     a message of the world model comes while its receiver has a session. MPI is closed
+               before it is received.
+     abort N   the last rank aborts with that code in the second opening.
+     leave N   the last N ranks end after the first opening. The others go on, beyond the time after
+               which silent ranks are called. */
 #include <mpi.h>
 
 #include <dirent.h>
@@ -52,7 +53,7 @@ static MPI_Comm comm_of(MPI_Session session, int count, const char* what, int nu
     return comm;
 }
 
-/* Of the first `count` ranks; 0: of all. */
+/* Opens a session and a communicator of the first `count` ranks; 0 means all. */
 static struct opened open_one(int count, const char* what, int number) {
     struct opened it;
     OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &it.session));
@@ -65,7 +66,7 @@ static void close_one(struct opened* it) {
     OK(MPI_Session_finalize(&it->session));
 }
 
-/* A small and a large message with every rank, both ways. */
+/* Exchanges a small and a large message with every rank, in both directions. */
 static void exchange(MPI_Comm comm, int number) {
     static int out[large], in[large];
     int me, ranks;
@@ -129,7 +130,7 @@ static void storm(int openings) {
         close_one(&it);
         if (i == 0) after_first = descriptors();
     }
-    /* Two that call each other at once may have had two connections. */
+    /* Two ranks that call each other at once may have had two connections. */
     EXPECT(descriptors() <= after_first + 2 * size);
 }
 
@@ -152,7 +153,7 @@ static void send_early(void) {
         for (int to = 1; to < size; ++to) OK(MPI_Send(&value, 1, MPI_INT, to, 8, it.comm));
     } else {
         OK(MPI_Recv(&told, 1, MPI_INT, 0, 8, it.comm, MPI_STATUS_IGNORE));
-        /* Whatever has come is taken in. */
+        /* The calls take in all messages that have come. */
         for (int i = 0; i < 1000; ++i)
             OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, it.comm, &there, MPI_STATUS_IGNORE));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocking calls in opposite order from two threads of each of two processes: a thread in a blocking call
- * holds up no other one, in whatever order they come ("Fine-Grained Multithreading Support for Hybrid
- * Threaded MPI Programming", figure 1; MPI 5.0, 11.6.1). */
+/* Blocking calls in opposite order from two threads of each of two processes. A thread in a
+ * blocking call holds up no other one, in whatever order they come. Sources: "Fine-Grained
+ * Multithreading Support for Hybrid Threaded MPI Programming", figure 1; MPI 5.0, 11.6.1. */
 #include <pthread.h>
 
 #include "check.h"
@@ -22,7 +22,7 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 static int rank, size;
 static pthread_barrier_t both;
 
-/* What one thread has: its messages end with what says which round and which direction they are of. */
+/* The data of one thread. The last byte of a message says its round and direction. */
 typedef struct {
     int number;
     unsigned random;
@@ -34,7 +34,7 @@ static Thread threads[THREADS];
 static void meet(Thread* me) {
     pthread_barrier_wait(&both);
     me->random = me->random * 1664525u + 1013904223u;
-    const unsigned shift = me->random >> 28; /* short ones as often as long ones */
+    const unsigned shift = me->random >> 28; /* short times as often as long ones */
     for (volatile unsigned spins = (me->random % LONGEST_SPIN) >> shift; spins > 0; --spins) {}
 }
 
@@ -60,7 +60,7 @@ static void one_call_each(Thread* me, const Case* it, int round) {
         send_one(me, it, 0, round);
 }
 
-/* Thread 0 answers what thread 1 of the other process asks. */
+/* Thread 0 answers the message of thread 1 of the other process. */
 static void two_calls_each(Thread* me, const Case* it, int round) {
     if (me->number == 0) {
         receive_one(me, it, 0, round);

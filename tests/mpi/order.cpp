@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Between real processes: messages of threads that synchronise arrive in order, also where receives
-/// with MPI_ANY_TAG look across tags. Millions of small messages, so that one overtaking in a million
-/// shows.
+/// Messages of threads that synchronise arrive in order, between real processes. This holds also if
+/// receives with MPI_ANY_TAG look across tags. There are millions of small messages, so that one
+/// overtaking in a million shows.
 ///
-/// Every rank sends to its right neighbour and receives from its left one. The threads of a rank send
-/// under random tags, ordered by a mutex or by a flag that goes round; each part of the test has a
-/// receiver of another kind.
+/// Every rank sends to its right neighbour and receives from its left one. The threads of a rank
+/// send under random tags, ordered by a mutex or by a flag that goes round. Each part of the test
+/// has a receiver of another kind.
 
 #include <algorithm>
 #include <array>
@@ -51,7 +51,8 @@ void send_by_mutex(unsigned seed) {
 
 std::atomic<int> turn{0};
 
-/// `yields`: as a polite program would; otherwise it sees its turn as soon as it can be seen.
+/// Sends by turns. With `yields` a thread yields until its turn; otherwise it sees its turn at
+/// once.
 void send_by_flag(int thread, bool yields) {
     std::minstd_rand random(static_cast<unsigned>(thread) + 7);
     constexpr int burst = 5;
@@ -123,7 +124,7 @@ int main(int argc, char** argv) {
     const auto seed = [](int thread) { return static_cast<unsigned>(rank * 64 + thread + 1); };
     // order [MESSAGES]
     const int most = argc > 1 ? std::atoi(argv[1]) : 200'000;
-    const int handed_over = most / 10;  // each turn may take a turn of the scheduler
+    const int handed_over = most / 10;  // each hand-over may take a turn of the scheduler
     part("mutex", most, [&](int i) { send_by_mutex(seed(i)); }, receive_one_by_one);
     part("mutex, posted ahead", most, [&](int i) { send_by_mutex(seed(i)); }, receive_posted_ahead);
     part("flag", handed_over, [](int i) { send_by_flag(i, false); }, receive_one_by_one);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that wait for room at their sender belong to one communicator; the order on another one holds
- * meanwhile, and nothing waits there. One thread on each side.
+/* Messages that wait for room at their sender belong to one communicator. The order on another one
+ * holds meanwhile, and its messages do not wait. There is one thread on each side.
  *
- * Rank 0 fills a ring with messages of BUSY, and more that find no room, sends a first and a second message on
- * CALM, and calls MPI no more until rank 1 has looked. Rank 1 probes for the tag of the second one, which fetches
- * that one alone, and then takes any: it must get the first one.
+ * Rank 0 fills a ring with messages of BUSY, and has more that find no room. It sends a first and a
+ * second message on CALM, and calls MPI no more until rank 1 has looked. Rank 1 probes for the tag
+ * of the second one, which fetches that one alone. Then it takes any, and must get the first one.
  *
- *     order_backlog [--undelayed]    the calm messages come while those of BUSY are stuck, in most rounds; in some
- *                                    they share a ring with them, however many instances there are */
+ *     order_backlog [--undelayed]
+ *
+ * In most rounds of --undelayed the calm messages come while those of BUSY are stuck. In some they
+ * share a ring with them, however many instances there are. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -21,7 +23,7 @@ enum { first_tag = 1000, second_tag = 2000, lonely_tag = 3000 };
 
 static MPI_Comm busy, calm;
 
-/* A word that both ranks see, by which they wait for each other outside of MPI. */
+/* Maps a word that both ranks see. By it they wait for each other outside of MPI. */
 static _Atomic int* shared_word(int rank) {
     char path[] = "/tmp/order_backlog_XXXXXX";
     int file = rank == 0 ? mkstemp(path) : -1;
@@ -56,7 +58,7 @@ static void send_round(int round, _Atomic int* word) {
     OK(MPI_Waitall(many + 3, requests, MPI_STATUSES_IGNORE));
 }
 
-/* How rank 1 takes the next calm message, by turns. */
+/* The state of taking the next calm message. Rank 1 has several methods, by turns. */
 struct Taking {
     int source, value;
     MPI_Status status;
@@ -71,7 +73,7 @@ static void begin_taking(struct Taking* taking, int round) {
                      &taking->request));
 }
 
-/* True when it is taken. */
+/* Takes the message if it can. Returns true if it has. */
 static int take(struct Taking* taking, int round) {
     int flag = 0;
     MPI_Message message;
@@ -97,7 +99,8 @@ static void expect(const char* what, int round, const MPI_Status* status, int ta
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* True if both calm messages came while the sender did nothing for it. */
+/* Receives a round. Returns true if both calm messages came while the sender did nothing for
+ * them. */
 static int receive_round(int round, _Atomic int* word) {
     struct Taking taking;
     MPI_Status status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* More communicators have messages that no ring has room for than there are places to tell of them one by one. Receives
- * with MPI_ANY_TAG get the messages of each communicator in the order in which they were sent. */
+/* More communicators have messages without room in a ring than there are places to name them.
+ * Receives with MPI_ANY_TAG get the messages of each communicator in the order of sending. */
 #include "check.h"
 
 enum { communicators = 24, messages = 700, rounds = 12, usual_tag = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory runs out while messages come that nobody has asked for: the call that needs it answers MPI_ERR_NO_MEM,
- * holds nothing when it returns, and loses nothing. With memory the next calls work, and all messages are there,
- * in their order. */
+/* Memory runs out while unexpected messages come. The call that needs memory answers
+ * MPI_ERR_NO_MEM, holds nothing when it returns, and loses nothing. With memory the next calls
+ * work, and all messages are there, in their order. */
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ static int class_of(int code) {
     return answer;
 }
 
-/* Looks for a message that does not come, until there is no memory left for those that do. */
+/* Looks for a message that does not come, until no memory is left for those that do. */
 static void run_out(MPI_Comm comm, int source) {
     limit_address_space(address_space() + (8 << 20));
     for (int failures = 0; failures < 3;) {
@@ -76,7 +76,7 @@ int main(void) {
         if (rank == 0)
             send_all(round == 0 ? MPI_COMM_WORLD : other);
         else if (rank == 1) {
-            /* By exact tags, and by wildcards, which put messages in order. */
+            /* Receives by exact tags, and by wildcards, which put messages in order. */
             run_out(other, round);
             receive_all(round == 0 ? MPI_COMM_WORLD : other, round == 0 ? numbers : MPI_ANY_TAG);
         }

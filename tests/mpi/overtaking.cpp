@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where messages may overtake each other, all come, and none waits for another, whatever instances their threads
-/// choose.
+/// Messages that may overtake each other all come. None waits for another, whatever instances their
+/// threads choose.
 #include <thread>
 #include <vector>
 
@@ -23,7 +23,8 @@ MPI_Comm free_communicator() {
     return comm;
 }
 
-/// Each thread of rank 0 sends its messages with one tag; each thread of rank 1 takes as many, of any.
+/// Each thread of rank 0 sends its messages with one tag; each thread of rank 1 takes as many, of
+/// any tag.
 void exchange(MPI_Comm comm, int rank) {
     std::vector<std::thread> team;
     std::vector<long long> sums(threads);

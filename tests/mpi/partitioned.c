@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Partitioned communication: a thread per partition, both sides cut differently, several at once. */
+/* Partitioned communication: a thread per partition, both sides cut differently, several at
+ * once. */
 
 #include <pthread.h>
 
@@ -25,7 +26,8 @@ static void* contribute(void* argument) {
     return NULL;
 }
 
-/* Each of 8 threads contributes a partition of `length` ints; the receiver has `cuts` partitions. */
+/* Each of 8 threads contributes a partition of `length` ints. The receiver has `cuts`
+ * partitions. */
 static void by_threads(int length, int cuts) {
     const int total = threads * length;
     int *out = calloc(total, sizeof *out), *in = calloc(total, sizeof *in);
@@ -63,7 +65,8 @@ static void by_threads(int length, int cuts) {
     free(out), free(in);
 }
 
-/* Several of the same tag pair in the order in which they were made; partitions in any order. */
+/* Several requests of the same tag pair in the order in which they were made; partitions in any
+ * order. */
 static void in_order(void) {
     enum { several = 5, partitions = 6 };
     int out[several][partitions], in[several][partitions];
@@ -90,7 +93,7 @@ static void in_order(void) {
     for (int i = 0; i < 2 * several; ++i) OK(MPI_Request_free(&requests[i]));
 }
 
-/* Partitions of nothing arrive, too, and not before they are ready. */
+/* Empty partitions arrive, too, and not before they are ready. */
 static void empty(void) {
     MPI_Request send, receive;
     int flag;
@@ -112,7 +115,7 @@ static void empty(void) {
     OK(MPI_Request_free(&receive));
 }
 
-/* Layouts on either side, also where the sender's cuts fall into elements of the receiver. */
+/* Tests layouts on either side, also if the sender's cuts fall into elements of the receiver. */
 static void laid_out(int count, int partitions) {
     MPI_Datatype pairs, triples;
     OK(MPI_Type_vector(2, 1, 2, MPI_INT, &pairs));
@@ -124,7 +127,7 @@ static void laid_out(int count, int partitions) {
     for (int i = 0; i < 2 * elements; ++i) out[i] = rank * 1000 + i;
     for (int i = 0; i < 4 * elements; ++i) in[i] = -1;
     MPI_Request requests[2];
-    /* As ints in three or so partitions, and received as elements of two. */
+    /* Ints are sent in up to three partitions, and received as elements of two. */
     const int sent = 2 * elements % 3 == 0 ? 3 : 1;
     OK(MPI_Precv_init(in, partitions, count, triples, from, 4, MPI_COMM_WORLD, MPI_INFO_NULL,
                       &requests[0]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ranks on one core: one computes, the other asks in a loop whether a message of the first has come, by
+/* Two ranks share a core. One computes, the other tests in a loop for a message of the first, by
    MPI_Test or by MPI_Iprobe. It leaves the core to the one that computes, and gets the message. */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -27,7 +27,8 @@ static void share_one_core(void) {
     CPU_ZERO(&one);
     CPU_SET(core, &one);
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
-    setsid(); /* where the kernel groups processes by session, an offer of the core stays within the group */
+    /* If the kernel groups processes by session, an offer of the core stays within the group. */
+    setsid();
 }
 
 static void ask(int by_probe) {

@@ -70,7 +70,7 @@ static void null_processes(void) {
     OK(MPI_Request_free(&requests[1]));
 }
 
-/* Freed while active, and started although its communicator has been freed. */
+/* Requests are freed while active, and started although their communicator has been freed. */
 static void freed(void) {
     MPI_Comm comm;
     MPI_Request send, receive;
@@ -118,7 +118,7 @@ static void wrong(void) {
     FAILS(MPI_Startall(-1, &other), MPI_ERR_COUNT);
     FAILS(MPI_Bsend_init(NULL, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request), MPI_ERR_BUFFER);
     OK(MPI_Bsend_init(out, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request));
-    FAILS(MPI_Start(&request), MPI_ERR_BUFFER); /* none attached */
+    FAILS(MPI_Start(&request), MPI_ERR_BUFFER); /* no buffer is attached */
     OK(MPI_Request_free(&request));
 }
 
@@ -148,13 +148,15 @@ static void isendrecv(void) {
                          MPI_COMM_WORLD, &request));
         OK(MPI_Wait(&request, &status));
         CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
-        /* Free without waiting; the other side's messages are matched all the same. */
+        /* The request is freed without waiting; the other side's messages are matched all the
+         * same. */
         OK(MPI_Isendrecv(idle_out, n, MPI_CHAR, next, 9, idle_in, BIG, MPI_CHAR, before, 9,
                          MPI_COMM_WORLD, &request));
         OK(MPI_Request_free(&request));
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    /* Too long: what fits comes, and the error. To oneself, so that both halves take the long way. */
+    /* The message is too long: a part of it comes, and the error. It goes to the rank itself, so
+     * that both halves take the long path. */
     MPI_Request request;
     memset(out, 3, BIG);
     OK(MPI_Isendrecv(out, BIG, MPI_CHAR, rank, 7, in, 10, MPI_CHAR, rank, 7, MPI_COMM_WORLD,

@@ -8,7 +8,7 @@ enum { BIG = 50000 };
 static int rank, size, next, before;
 static char out[BIG], in[BIG];
 
-/* Each round has a tag of its own: a neighbour may be a round ahead. */
+/* The tag of this round: a neighbour may be a round ahead. */
 static int sent_tag;
 
 static void blocking(int n, int source, int wanted) {
@@ -20,7 +20,7 @@ static void blocking(int n, int source, int wanted) {
     OK(MPI_Probe(source, tag, MPI_COMM_WORLD, &status));
     OK(MPI_Get_count(&status, MPI_CHAR, &count));
     CHECK(status.MPI_SOURCE == before && status.MPI_TAG == sent_tag && count == n);
-    OK(MPI_Iprobe(source, tag, MPI_COMM_WORLD, &flag, &status)); /* still there */
+    OK(MPI_Iprobe(source, tag, MPI_COMM_WORLD, &flag, &status)); /* the message is still there */
     CHECK(flag);
     OK(MPI_Recv(in, n, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
                 MPI_STATUS_IGNORE));
@@ -87,7 +87,7 @@ static void null_process(void) {
     CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-/* Threads that probe for anything, each message going to one of them. */
+/* Threads probe for any message, and each message goes to one of them. */
 enum { MESSAGES = 200, PROBERS = 3 };
 static int received[PROBERS];
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that spawn, accept and connect at once, each on a communicator of its own, in a job and in one that it has started:
- *   0, 1  start children, all of the job together, and each process for itself
- *   2, 3  accept what the other job connects, and connect to what it accepts
- * Each meeting exchanges what only its two sides know. `processes_threads ROUNDS` (default 20). */
+/* Threads spawn, accept and connect at once, each on a communicator of its own. They do so in a job
+ * and in its child job:
+ *   0, 1  start children, all of the job together, and each process for itself.
+ *   2, 3  accept connections of the other job, and connect to its port.
+ *
+ * Each meeting exchanges values that only its two sides know. `processes_threads ROUNDS` (default
+ * 20). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,7 @@ static char* program;
 static int rounds, is_started, rank, size;
 static MPI_Comm other_job, mine[THREADS];
 
-/* Everybody hears from everybody of the other side. */
+/* Each rank receives from each rank of the other side. */
 static void exchange(MPI_Comm inter, int what) {
     int remote, here;
     OK(MPI_Comm_remote_size(inter, &remote));
@@ -37,7 +40,8 @@ static void start_and_leave(MPI_Comm comm, int root, int number, int what) {
     OK(MPI_Comm_disconnect(&children));
 }
 
-/* The port's name goes from root to root over the intercommunicator of the two jobs. */
+/* Accepts one. The port's name goes from root to root over the intercommunicator of the two
+ * jobs. */
 static void accept_one(MPI_Comm comm, int root, int thread, int what) {
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm client;
@@ -68,7 +72,7 @@ static void* work(void* argument) {
         const int root = round % size, what = 1000 * thread + round;
         if (thread == 0) start_and_leave(mine[0], root, 2, what);
         if (thread == 1) start_and_leave(mine[1], 0, 1, what + 100 * rank);
-        // In the two jobs the roles are exchanged.
+        // The two jobs have opposite roles.
         if (thread == 2 + is_started) accept_one(mine[thread], root, thread, what);
         if (thread == 3 - is_started) connect_one(mine[thread], root, thread, what);
     }

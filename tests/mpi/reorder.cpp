@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Topologies with `reorder` on a machine where it matters: hwloc is told that every core of this one is a
-/// package of its own, and ranks are bound in turn. Neighbours must come to lie in one package, and
-/// whoever has the place of a rank has its edges.
+/// Topologies with `reorder` on a machine on which it matters. hwloc is told that every core is a
+/// package of its own, and ranks are bound in turn. Neighbours must come to lie in one package. The
+/// rank that has a place has the edges of that place.
 #include <sched.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 
 int rank, size, package;
 
-/// Binds the rank to one of the two first cores it may use. False: there is only one.
+/// Binds the rank to one of the two first cores it may use. Returns false if there is only one.
 bool bind_in_turn() {
     cpu_set_t allowed, one;
     CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
@@ -28,14 +28,14 @@ bool bind_in_turn() {
     CPU_ZERO(&one);
     CPU_SET(cores[static_cast<std::size_t>(package)], &one);
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
-    // What hwloc is to believe: before it is asked for the first time.
+    // The machine that hwloc believes in, set before the first query.
     setenv("HWLOC_SYNTHETIC", ("package:" + std::to_string(cores[1] + 1) + " core:1 pu:1").c_str(),
            1);
     setenv("HWLOC_THISSYSTEM", "1", 1);
     return true;
 }
 
-/// How many places along the line have a neighbour in another package.
+/// Returns the number of places along the line that have a neighbour in another package.
 int crossings(MPI_Comm line) {
     std::vector<int> packages(static_cast<std::size_t>(size));
     OK(MPI_Allgather(&package, 1, MPI_INT, packages.data(), 1, MPI_INT, line));
@@ -65,7 +65,7 @@ void line() {
     OK(MPI_Comm_free(&new_order));
 }
 
-/// The line again, as graphs, with weights that name the edges.
+/// Makes the line again, as graphs, with weights that name the edges.
 void graphs() {
     std::vector<int> ends, edges, sources, weights;
     for (int node = 0; node < size; ++node) {

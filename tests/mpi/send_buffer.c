@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HEDDLE_SEND_BUFFER=1000000: MPI_Send of long messages returns before they are received, as long as there is room. */
+/* HEDDLE_SEND_BUFFER=1000000: MPI_Send of a long message returns before its receive, as long as
+ * there is room. */
 #include "check.h"
 
 #include <pthread.h>
@@ -21,8 +22,8 @@ static int filled(const unsigned char* data, int bytes, int seed) {
     return 1;
 }
 
-/* Everybody sends before anybody receives: without a buffer all would wait for ever. The answer comes behind what says
- * that the message has left the buffer. */
+/* Sends on all ranks before any receives: without a buffer all would wait for ever. The answer
+ * comes behind the notice that the message has left the buffer. */
 static void around(MPI_Comm comm, int to, int from, int bytes, int tag) {
     unsigned char* data = malloc((size_t)bytes + 1);
     fill(data, bytes, tag);
@@ -56,7 +57,7 @@ static void with_gaps(void) {
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/* Short and long messages with one tag, and sends of both kinds, come in the order in which they were sent. */
+/* Short and long messages with one tag, and sends of both kinds, come in the order of sending. */
 static void in_order(void) {
     enum { messages = 12 };
     MPI_Request request;
@@ -79,8 +80,8 @@ static void in_order(void) {
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/* Of four messages three fit: the last call waits until one of them is received, unless there are rings of payload, into
- * which they leave the buffer. */
+/* Three of four messages fit. The last call waits until one of them is received. It does not wait
+ * if there are rings of payload, into which they leave the buffer. */
 static void full(int rings) {
     const int last = 3;
     if (rank == 0) {
@@ -106,7 +107,7 @@ static void full(int rings) {
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/* Longer than all of the room. */
+/* The message is longer than all of the room. */
 static void never_fits(void) {
     fill(out, room + 1, 4);
     if (rank == 0) OK(MPI_Send(out, room + 1, MPI_BYTE, 1, 4, MPI_COMM_WORLD));
@@ -142,14 +143,15 @@ static void threads(void) {
     for (size_t i = 0; i < count; ++i) CHECK(pthread_join(all[i], NULL) == 0);
 }
 
-/* What the sender of the first message leaves in the buffer comes while it is in MPI_Finalize. */
+/* The rest that the sender of the first message leaves in the buffer comes while it is in
+ * MPI_Finalize. */
 static void end(void) {
     if (rank == 0 && size > 1) {
         fill(out, big, 6);
         for (int i = 0; i < 2; ++i) OK(MPI_Send(out, big, MPI_BYTE, 1, 6, MPI_COMM_WORLD));
         memset(out, 0, big);
     } else if (rank == 1) {
-        usleep(50000); /* for a sender that does not wait to be gone */
+        usleep(50000); /* time for a sender that does not wait to be gone */
         for (int i = 0; i < 2; ++i) {
             memset(in, 0, big);
             OK(MPI_Recv(in, big, MPI_BYTE, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -159,7 +161,7 @@ static void end(void) {
     OK(MPI_Finalize());
 }
 
-/* There is room in the buffer, and none in memory: the call waits. */
+/* There is room in the buffer, but no memory: the call waits. */
 static void no_memory(void) {
     struct rlimit limit;
     long pages = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank begins the world model and sends, while another one still has the session of before: the message comes to a
- * process that is closed and opened again before it knows of the world. */
+/* A rank begins the world model and sends, while another one still has the session of before. The
+ * message comes to a process that closes MPI and opens it again before it knows of the world. */
 #include "counter.h"
 
 static MPI_Session open_session(void) {
@@ -9,7 +9,7 @@ static MPI_Session open_session(void) {
     return session;
 }
 
-/* Whatever comes is kept here. */
+/* Waits for a message, which is kept here. */
 static void wait_for_message(MPI_Session session) {
     MPI_Group group;
     MPI_Comm self;

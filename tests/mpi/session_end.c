@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of the last session waits for what was sent and is not waited for: nobody meets at the end of
-   sessions, so that a sender that left could not be read from. */
+/* The end of the last session waits for sends that the program no longer waits for. No ranks meet
+   at the end of sessions, so that no rank could read from a sender that left. */
 #include <unistd.h>
 
 #include "check.h"
@@ -24,14 +24,14 @@ int main(void) {
     memset(out, rank + 1, bytes);
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
 
-    /* Ranks with an even number give a request back whose receive is long over, and leave. */
+    /* Ranks with an even number free a request whose receive is long over, and leave. */
     if (rank % 2 == 0 && next != 0) {
         MPI_Isendrecv(out, bytes, MPI_CHAR, next, 1, &small, 1, MPI_INT, next, 2, comm, &request);
         MPI_Request_free(&request);
     }
     if (rank % 2 == 1) {
         MPI_Send(&small, 1, MPI_INT, before, 2, comm);
-        usleep(100000); /* for a sender that does not wait to be gone */
+        usleep(100000); /* time for a sender that does not wait to be gone */
         MPI_Recv(in, bytes, MPI_CHAR, before, 1, comm, MPI_STATUS_IGNORE);
         for (int i = 0; i < bytes; ++i)
             if (in[i] != before + 1) return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Session_finalize waits for what its session has sent, and for nothing else: operations of another session
- * and of the world model may wait for what this process does afterwards. Where it has to wait it is woken, also
- * while another thread of the process sleeps in MPI and listens for all. */
+/* MPI_Session_finalize waits for the sends of its session only. Operations of another session and
+ * of the world model may wait for later calls of this process. A thread that waits there is woken.
+ * It is woken also while another thread of the process sleeps in MPI and listens for all. */
 #include <pthread.h>
 #include <stdint.h>
 
@@ -27,7 +27,8 @@ static void send_and_give_up(MPI_Comm comm) {
     OK(MPI_Request_free(&request));
 }
 
-/* Others' sends are matched only after this process has told that the session is over. */
+/* The sends of other sessions are matched only after this process has told that the session is
+ * over. */
 static void others_may_wait(int rank) {
     MPI_Session first, second;
     MPI_Comm one = open_session(&first, "one"), other = open_session(&second, "other");
@@ -53,7 +54,7 @@ static void* sleep_in_mpi(void* nothing) {
     return nothing;
 }
 
-/* The receiver takes the message after both threads sleep; it tells the other thread after that. */
+/* The receiver takes the message after both threads sleep. It tells the other thread after that. */
 static void is_woken(int rank) {
     for (int round = 0; round < 20; ++round) {
         MPI_Session session;
@@ -68,7 +69,8 @@ static void is_woken(int rank) {
             pthread_join(other, NULL);
         } else {
             if (rank == 1) {
-                /* A while in which the others fall asleep, most times; right whether they do or not. */
+                /* In this time the others mostly fall asleep; the test is right whether they do or
+                 * not. */
                 const double start = MPI_Wtime();
                 while (MPI_Wtime() - start < 0.01) {}
                 OK(MPI_Recv(large, bytes, MPI_CHAR, 0, given_up, comm, MPI_STATUS_IGNORE));

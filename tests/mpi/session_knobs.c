@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first session may say how the library is to work: info keys set knobs. */
+/* The first session may set up the library: info keys set knobs. */
 #include "check.h"
 
 static MPI_Info info_with(const char* value) {
@@ -10,7 +10,7 @@ static MPI_Info info_with(const char* value) {
     return info;
 }
 
-/* The choice that the knob has now, as a name. */
+/* Checks the name of the choice that the knob has now. */
 static void expect_instances(const char* wanted) {
     int index, count, provided, choice = -1, type_len = 0, number, at;
     char name[64], item[64];
@@ -40,7 +40,7 @@ int main(void) {
     MPI_Info info = info_with("2"), later = info_with("4");
     OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &first));
     expect_instances("2");
-    OK(MPI_Session_init(later, MPI_ERRORS_RETURN, &second)); /* too late, and no error */
+    OK(MPI_Session_init(later, MPI_ERRORS_RETURN, &second)); /* too late, but no error */
     expect_instances("2");
     OK(MPI_Session_finalize(&second));
     OK(MPI_Session_finalize(&first));

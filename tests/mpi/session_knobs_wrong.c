@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A value that the knob of an info key cannot have is an error of the session, by its handler. */
+/* An info key with a value that its knob cannot have is the session's error, by its handler. */
 #include "check.h"
 
 int main(void) {

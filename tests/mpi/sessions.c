@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions (MPI 5.0, 11.3): before, during, after and without the world model, by several threads. */
+/* Sessions (MPI 5.0, 11.3) before, during, after and without the world model, by several
+ * threads. */
 #include <pthread.h>
 
 #include "check.h"
@@ -52,7 +53,7 @@ static void use(MPI_Session session, const char* tag) {
     DOES(MPI_Comm_free(&comm));
 }
 
-/* Names of process sets are compared without regard to case. */
+/* The library compares names of process sets without regard to case. */
 static void any_case(MPI_Session session) {
     MPI_Group group;
     MPI_Info info;
@@ -80,7 +81,7 @@ static void process_sets(MPI_Session session) {
         DOES(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, NULL));
         EXPECT(length > 1);
         const int needed = length;
-        length = 5; /* cut */
+        length = 5; /* the name is cut */
         DOES(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name));
         EXPECT(length == needed && strlen(name) == 4);
         DOES(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name));
@@ -135,7 +136,7 @@ static void error_handlers(void) {
     int number;
     DOES(MPI_Session_create_errhandler(note, &handler)); /* before there is any session */
     DOES(MPI_Session_init(MPI_INFO_NULL, handler, &session));
-    DOES(MPI_Errhandler_free(&handler)); /* stays in force */
+    DOES(MPI_Errhandler_free(&handler)); /* the handler stays in force */
     EXPECT(MPI_Group_from_session_pset(session, "mpi://NOBODY", &group) == MPI_ERR_ARG);
     EXPECT(calls == 1 && last_session == session && last_code == MPI_ERR_ARG);
     EXPECT(MPI_Session_get_num_psets(session, MPI_INFO_NULL, NULL) == MPI_ERR_ARG);
@@ -163,7 +164,8 @@ static void error_handlers(void) {
     DOES(MPI_Session_finalize(&session));
 }
 
-/* Errors of what has no communicator yet go to the handler that it would have. */
+/* An error of a call without a communicator yet goes to the handler that the communicator would
+ * have. */
 static void errors_without_communicator(MPI_Session session) {
     MPI_Group group;
     MPI_Comm comm;
@@ -187,7 +189,7 @@ static void buffers(MPI_Session session) {
     int length = 0, out = 5, in = -1;
     MPI_Request request;
     MPI_Comm comm = everybody(session, "buffers"), copy;
-    DOES(MPI_Comm_dup(comm, &copy)); /* comes from the session, too */
+    DOES(MPI_Comm_dup(comm, &copy)); /* the copy belongs to the session, too */
     EXPECT(MPI_Bsend(&out, 1, MPI_INT, rank, 0, copy) == MPI_ERR_BUFFER);
     DOES(MPI_Session_attach_buffer(session, memory, sizeof memory));
     EXPECT(MPI_Session_attach_buffer(session, memory, sizeof memory) == MPI_ERR_BUFFER);
@@ -241,7 +243,7 @@ int main(void) {
     error_handlers();
     errors_without_communicator(second);
     thread_level();
-    DOES(MPI_Session_finalize(&second)); /* nothing is open now */
+    DOES(MPI_Session_finalize(&second)); /* no session is open now */
     for (long i = 0; i < 3; ++i)
         EXPECT(pthread_create(&threads[i], NULL, in_thread, (void*)i) == 0);
     for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that have sessions and no world: they start children, and the first half of them accepts the second. */
+/* Processes with sessions and no world start children, and their first half accepts the second. */
 #include "check.h"
 
 static MPI_Comm communicator_of(MPI_Session session, const char* set) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions one after the other: each works as the first one did, though memory went back in between, and none
-   leaves address space behind, nor pages of rings. What belongs to no session lives on. */
+/* Sessions one after the other. Each works as the first one did, though memory went back in
+   between. None leaves address space behind, nor pages of rings. Objects that belong to no session
+   live on. */
 #include <malloc.h>
 
 #include "counter.h"
@@ -17,7 +18,7 @@ static int failed;
     } while (0)
 
 static long address_space(void) {
-    malloc_trim(0); /* What the C library keeps for itself does not count. */
+    malloc_trim(0); /* Memory that the C library keeps for itself does not count. */
     long pages = 0;
     FILE* file = fopen("/proc/self/statm", "r");
     if (file == NULL || fscanf(file, "%ld", &pages) != 1) pages = -1;
@@ -27,7 +28,7 @@ static long address_space(void) {
 
 static void on_error(MPI_Session* session, int* code, ...) { (void)session, (void)code; }
 
-/* Small and large messages on many tags, so that rings of many instances come and go, and a reduction. */
+/* Sends messages on many tags, so that rings of many instances come and go, and reduces. */
 static void communicate(MPI_Comm comm, int round) {
     int rank, size, sum = 0;
     MPI_Comm_rank(comm, &rank);
@@ -73,9 +74,9 @@ int main(void) {
                                           &comm) == MPI_SUCCESS);
         communicate(comm, round);
         MPI_Comm_size(comm, &size);
-        /* What the receivers had read when they closed the session before. */
+        /* The receivers had read them when they closed the session before. */
         EXPECT(round < 3 || size == 1 || counter("rings_dropped") > 0);
-        /* Handles of a session before are no handles any more. */
+        /* Handles of an earlier session are invalid. */
         if (round > 0) {
             MPI_Request request = stale_request;
             EXPECT(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program without the world model (MPI 5.0, 9.3 and 11.3): what belongs to the world model is refused, and
-   errors that belong to no object go to the initial error handler, here the one that returns. */
+/* A program without the world model (MPI 5.0, 9.3 and 11.3). Calls of the world model are refused.
+   Errors that belong to no object go to the initial error handler, which returns here. */
 #include <mpi.h>
 #include <stdio.h>
 

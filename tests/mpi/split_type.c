@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Splits by hardware (MPI 5.0, 7.4.2). What the machine looks like is not known here: the rules must hold. */
+/* Splits by hardware (MPI 5.0, 7.4.2). The test does not know the machine: it checks the rules. */
 #include "check.h"
 
 static int rank, size;
@@ -22,7 +22,7 @@ static MPI_Comm guided(int how, const char* key, const char* value) {
         OK(MPI_Comm_rank(made, &me));
         OK(MPI_Sendrecv(&rank, 1, MPI_INT, (me + 1) % n, 0, &got, 1, MPI_INT, (me + n - 1) % n, 0,
                         made, MPI_STATUS_IGNORE));
-        CHECK(n == 1 || got > rank || me == 0); /* the keys turn the order around */
+        CHECK(n == 1 || got > rank || me == 0); /* the keys reverse the order */
     }
     return made;
 }
@@ -31,7 +31,7 @@ static void drop(MPI_Comm comm) {
     if (comm != MPI_COMM_NULL) OK(MPI_Comm_free(&comm));
 }
 
-/* One after the other, what is larger holds what is smaller. */
+/* Splits by name, one after the other: a larger part contains the smaller ones. */
 static void by_name(void) {
     static const char* const kinds[] = {"Machine", "hwloc://Package", "Core", "hwloc://PU"};
     int before = size;
@@ -59,7 +59,7 @@ static void by_name(void) {
     CHECK(guided(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://NOBODY") == MPI_COMM_NULL);
 }
 
-/* Again and again, until nothing is left to divide. */
+/* Splits again and again, until no part can be divided. */
 static void unguided(void) {
     MPI_Comm now;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &now));
@@ -81,7 +81,7 @@ static void unguided(void) {
     OK(MPI_Comm_free(&now));
 }
 
-/* What the library says that a process is restricted to is a kind to split by. */
+/* A resource that a process is restricted to, as the library says, is a kind to split by. */
 static void kinds(void) {
     MPI_Info info;
     int n;

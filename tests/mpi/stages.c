@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large MPI_Allreduce in memory that the ranks of a communicator share: one call after another, longer than what
-   is shared, in place, on more communicators than can have such memory, and after others were freed. The
-   bits of the result are the same on all ranks, in every call, and on every communicator. */
+/* Large MPI_Allreduce in memory that the ranks of a communicator share. Calls come one after
+   another, longer than the shared memory, and in place. There are more communicators than can have
+   such memory, and some come after others were freed. The bits of the result are the same on all
+   ranks, in every call, and on every communicator. */
 #include <stdint.h>
 
 #include "check.h"
@@ -11,7 +12,7 @@ enum { communicators = 70, most = 300000 };
 static int rank, size;
 static double *in, *out, *first;
 
-/* Sums of these depend on the order. */
+/* Returns an operand. Sums of operands depend on the order. */
 static double operand(int of, int i, int call) {
     return (double)((of + 3) * (i % 1009 + 1)) / (7.0 + call) + 1e-9 * of;
 }
@@ -57,7 +58,7 @@ static void sizes_and_calls(void) {
         }
 }
 
-/* Nobody waits between calls: who is ahead must not disturb who is behind. */
+/* No rank waits between calls: a rank that is ahead must not disturb one that is behind. */
 static void in_quick_succession(void) {
     enum { count = 20000, calls = 60 };
     int* number = malloc(count * sizeof *number);
@@ -73,7 +74,7 @@ static void in_quick_succession(void) {
 
 static void many_communicators(void) {
     static MPI_Comm comms[communicators];
-    const int count = 140000; /* longer than what is shared */
+    const int count = 140000; /* longer than the shared memory */
     fill(in, count, 5);
     OK(MPI_Allreduce(in, first, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
     for (int k = 0; k < communicators; ++k) {
@@ -82,14 +83,14 @@ static void many_communicators(void) {
         CHECK(memcmp(first, out, (size_t)count * sizeof *out) == 0);
     }
     for (int k = 0; k < communicators; ++k) OK(MPI_Comm_free(&comms[k]));
-    for (int k = 0; k < 2 * communicators; ++k) { /* what they had is used again */
+    for (int k = 0; k < 2 * communicators; ++k) { /* memory of freed communicators is used again */
         OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]));
         OK(MPI_Allreduce(in, out, 9000, MPI_DOUBLE, MPI_SUM, comms[0]));
         OK(MPI_Comm_free(&comms[0]));
     }
 }
 
-/* Some of the ranks, in another order. */
+/* Tests some of the ranks, in another order. */
 static void parts(void) {
     MPI_Comm part;
     int number;

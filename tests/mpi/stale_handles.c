@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles of objects that are gone, and numbers that never were a handle: each call raises the class of the handle's kind,
- * and leaves the variable as it is. Handles of each kind lie beside each other in memory or as integers, so that a wrong one
- * is also tried beside a right one. Plain MPI, for any ABI. */
+/* Handles of objects that are gone, and numbers that never were a handle. Each call raises the
+ * class of the handle's kind, and leaves the variable as it is. Handles of each kind lie beside
+ * each other in memory or as integers. So a wrong one is also tried beside a right one. Plain MPI,
+ * for any ABI. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,11 +10,11 @@
 
 #include "check.h"
 
-/* Not backwards, where MPI_COMM_WORLD and MPI_COMM_SELF may be. */
+/* Distances are positive, because MPI_COMM_WORLD and MPI_COMM_SELF may lie below. */
 static const int distances[] = {1, 2, 7, 8, 9, 16, 63, 64, 100, 128, 1 << 12, 1 << 20, 1 << 30};
 enum { ways = sizeof distances / sizeof *distances };
 
-/* A handle so many bytes or numbers beside another. */
+/* Makes a handle so many bytes or numbers beside another. */
 #define BESIDE(Handle)                                           \
     static Handle beside_##Handle(Handle handle, int distance) { \
         uintptr_t bits = 0;                                      \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that go through rings of payload (node/payload_ring.hpp): every size and layout arrives as it
- * was sent, whatever the receiver does meanwhile, and whatever lies in the ring that nobody receives. */
+/* Messages that go through rings of payload (node/payload_ring.hpp). Every size and layout arrives
+ * as it was sent. It makes no difference what the receiver does meanwhile, and which unreceived
+ * messages lie in the ring. */
 #include "check.h"
 
 enum {
@@ -51,7 +52,7 @@ static void every_size(int tag) {
         for (int i = 0; i < 4; ++i) rank == 0 ? send(bytes, tag, i) : receive(bytes, tag, i);
 }
 
-/* Nobody receives the first ones until the last have come. */
+/* The first messages are received after the last have come. */
 static void last_first(int tag) {
     MPI_Request requests[WINDOW];
     if (rank == 0) {
@@ -66,7 +67,7 @@ static void last_first(int tag) {
     }
 }
 
-/* The same with one tag, so that all go through one ring; two communicators tell them apart. */
+/* The messages have one tag, so that all go through one ring; two communicators tell them apart. */
 static void past_what_nobody_receives(int tag) {
     MPI_Comm other;
     MPI_Request requests[WINDOW];
@@ -87,7 +88,7 @@ static void past_what_nobody_receives(int tag) {
     OK(MPI_Comm_free(&other));
 }
 
-/* Neither waits for the other's computing once the payload may be read. */
+/* Neither rank waits for the other's computing once the payload may be read. */
 static void one_computes(int tag) {
     MPI_Request request;
     for (int i = 0; i < 6; ++i) {
@@ -116,7 +117,7 @@ static void both_send(int tag) {
     }
 }
 
-/* A receive that is too short gets what fits, and the ring is free for what follows. */
+/* A receive that is too short gets a part, and the ring is free for the next messages. */
 static void too_short(int tag) {
     static const long lengths[] = {SMALL, MEDIUM, LARGE};
     for (int i = 0; i < 30; ++i) {
@@ -156,7 +157,7 @@ static void synchronous(int tag) {
     }
 }
 
-/* Every third of so many bytes, on one side or on both. */
+/* Sends every third of so many bytes, with gaps on one side or on both. */
 static void with_gaps(int tag) {
     MPI_Datatype gaps;
     for (int i = 0; i < 12; ++i) {
@@ -181,7 +182,7 @@ static void with_gaps(int tag) {
     }
 }
 
-/* Probed, with a wildcard, and taken by the message handle. */
+/* The message is probed, with a wildcard, and taken by the message handle. */
 static void probed(int tag) {
     for (int i = 0; i < 12; ++i) {
         const long bytes = i % 3 == 0 ? SMALL : i % 3 == 1 ? MEDIUM : LARGE;
@@ -218,7 +219,7 @@ int main(int argc, char** argv) {
             parts[i](7);
             OK(MPI_Barrier(MPI_COMM_WORLD));
         }
-    /* Left in the ring when the job ends. */
+    /* The message stays in the ring when the job ends. */
     if (rank == 0) send(SMALL, 8, 0);
     free(out);
     free(in);

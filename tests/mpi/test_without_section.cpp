@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// With one critical section for a call and a limit for tests: while another thread stays in the section,
-// MPI_Test and its like come back and say that nothing is complete.
+// Each call has one critical section, with a limit for tests. While another thread stays in the
+// section, MPI_Test and its like come back and say that nothing is complete.
 #include <atomic>
 #include <thread>
 
@@ -20,7 +20,7 @@ void go_to(Stage next) {
     stage.notify_all();
 }
 
-/// Called within MPI_Comm_delete_attr, which is in its section.
+/// Stays inside of MPI_Comm_delete_attr, which calls it in its section.
 int stay(MPI_Comm, int, void*, void*) {
     go_to(inside);
     wait_for(tested);

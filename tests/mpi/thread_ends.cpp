@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threads that end go on calling MPI: in destructors of thread_locals made before their first call, and of
-/// thread-specific data, again and again. Other threads come meanwhile, and must not become one with them.
+/// Threads that end go on calling MPI, again and again. They do so in destructors of thread_locals
+/// made before their first call, and of thread-specific data. Other threads come meanwhile, and the
+/// library must not confuse them.
 ///
-/// Each thread has a tag of its own, under which it sends to itself and looks at what comes back.
+/// Each thread has a tag of its own, under which it sends to itself and checks the data received.
 
 #include <mpi.h>
 
@@ -21,7 +22,7 @@ namespace {
 
 std::atomic<int> next_tag{1}, exchanges{0};
 
-/// A message to this rank itself and back, large enough that it is not over at once.
+/// Sends this rank a message and receives it. It is large enough that it is not over at once.
 void exchange(int tag) {
     std::array<int, 3000> out, in;
     out.fill(tag);
@@ -39,7 +40,7 @@ void exchange(int tag) {
     exchanges.fetch_add(1);
 }
 
-/// Destroyed after what its thread has made later.
+/// An object that is destroyed after those that its thread has made later.
 struct Early {
     int tag = next_tag.fetch_add(1);
     ~Early() {
@@ -48,7 +49,7 @@ struct Early {
 };
 thread_local Early early;
 
-/// Its destructor sets it again, until the system has had enough.
+/// A key whose destructor sets it again, until the system has had enough.
 pthread_key_t key;
 void at_end(void* tag) {
     exchange(static_cast<int>(reinterpret_cast<std::intptr_t>(tag)));

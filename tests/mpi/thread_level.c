@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* thread_level ASKED GIVEN: MPI_Init_thread, asked for one level, gives another, and MPI_Query_thread agrees. */
+/* thread_level ASKED GIVEN: MPI_Init_thread asks for one level and gives another. MPI_Query_thread
+ * agrees. */
 #include <stdlib.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Performance variables (MPI 5.0, 15.3.7): they count what is known to have been sent, in sessions that
- * do not see each other. */
+/* Performance variables (MPI 5.0, 15.3.7) count the messages of this test. Sessions do not see each
+ * other. */
 #include "check.h"
 
 enum { MESSAGES = 10, BYTES = 24, LARGE = 100000 };
@@ -58,7 +58,7 @@ static void descriptions(void) {
     CHECK(MPI_T_pvar_get_num(NULL) == MPI_T_ERR_INVALID);
 }
 
-/* What each instance counts adds up to what the process does; what came highest is in one of them. */
+/* The counts of all instances add up to that of the process. One instance has the highest level. */
 static void instances(void) {
     enum { MOST = 64 };
     static const char* const names[] = {"sent_messages", "received_messages",
@@ -100,13 +100,13 @@ static void wrong_use(void) {
     CHECK(MPI_T_pvar_handle_alloc(session, -1, NULL, &nothing, &count) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_pvar_handle_alloc(session, 0, NULL, NULL, &count) == MPI_T_ERR_INVALID);
     CHECK(MPI_T_pvar_handle_alloc(null, 0, NULL, &nothing, &count) == MPI_T_ERR_INVALID_SESSION);
-    /* They run by themselves. */
+    /* The variables run by themselves. */
     CHECK(MPI_T_pvar_start(session, handle) == MPI_T_ERR_PVAR_NO_STARTSTOP);
     CHECK(MPI_T_pvar_stop(session, handle) == MPI_T_ERR_PVAR_NO_STARTSTOP);
     OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
     OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
     CHECK(MPI_T_pvar_start(null, MPI_T_PVAR_ALL_HANDLES) == MPI_T_ERR_INVALID_SESSION);
-    /* A level is what it is. */
+    /* A level cannot be reset. */
     CHECK(MPI_T_pvar_reset(session, level) == MPI_T_ERR_PVAR_NO_WRITE);
     CHECK(MPI_T_pvar_write(session, level, &value) == MPI_T_ERR_PVAR_NO_WRITE);
     CHECK(MPI_T_pvar_readreset(session, level, &value) == MPI_T_ERR_PVAR_NO_ATOMIC);
@@ -142,7 +142,7 @@ static void exchange(void) {
     OK(MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE));
 }
 
-/* Of each rank the direction that is known. */
+/* Checks the traffic in the direction that each rank knows. */
 static void traffic(void) {
     static char large[LARGE];
     const char* messages = rank == 0 ? "sent_messages" : "received_messages";
@@ -175,7 +175,7 @@ static void traffic(void) {
     OK(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
     CHECK(value_of(m) == 0 && value_of(b) == 0 && value_of(total) == 0);
     wait_for_receiver();
-    OK(MPI_T_pvar_session_free(&session)); /* with its handles */
+    OK(MPI_T_pvar_session_free(&session)); /* frees its handles, too */
     OK(MPI_T_pvar_session_create(&session));
 }
 
@@ -225,7 +225,7 @@ static void unexpected(void) {
         CHECK(value_of(here) == 0 && value_of(queue) == 0);
     }
     OK(MPI_Comm_free(&comm));
-    CHECK(value_of(here) == 0); /* of what is no more */
+    CHECK(value_of(here) == 0); /* the object is gone */
 }
 
 static void posted(void) {
@@ -255,7 +255,7 @@ static void posted(void) {
     CHECK(value_of(self) == MESSAGES - 1 && value_of(bytes) == MESSAGES - 1);
 }
 
-/* What one communicator is searched for is not counted for another. */
+/* The search in one communicator is not counted for another. */
 static void searches(void) {
     enum { MANY = 300 };
     static char data[MANY];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events (MPI 5.0, 15.3.8): what is listened to is told, with its data; what is not costs no call. */
+/* Events (MPI 5.0, 15.3.8): a listener gets each event, with its data; an event without one costs
+ * no call. */
 #include "check.h"
 
 struct seen {
@@ -101,7 +102,7 @@ static MPI_T_event_registration listen_to(const char* name, struct seen* seen) {
     return seen->registration;
 }
 
-/* A message to oneself that nobody waits for, `bytes` long. */
+/* Sends an unexpected message of `bytes` bytes to this rank, and receives it. */
 static void send_and_receive(int rank, int tag, int bytes) {
     char data[64] = {0};
     OK(MPI_Send(data, bytes, MPI_CHAR, rank, tag, MPI_COMM_WORLD));
@@ -123,7 +124,7 @@ static void unexpected(int rank) {
     CHECK(MPI_T_event_read(seen.instance, 0, &value) == MPI_T_ERR_INVALID_HANDLE); /* it is over */
     CHECK(MPI_T_event_get_timestamp(seen.instance, &value) == MPI_T_ERR_INVALID_HANDLE);
 
-    /* Two registrations hear the same; one that may not be called here drops it. */
+    /* Two registrations get the same event; one that may not be called here drops it. */
     MPI_T_event_registration s = listen_to("unexpected_message", &other);
     dropping = &other;
     OK(MPI_T_event_register_callback(s, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &other, look));
@@ -184,7 +185,7 @@ int main(void) {
     descriptions();
     unexpected(rank);
     hints_and_wrong_use();
-    /* What is left open ends with the interface. */
+    /* A registration that is left open ends with the interface. */
     OK(MPI_T_event_register_callback(listen_to("unexpected_message", &left),
                                      MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, &left, look));
     OK(MPI_T_finalize());

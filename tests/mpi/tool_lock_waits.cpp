@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each thread waited for locks of critical sections: arrays with an element for each thread, which add
-// up to what all threads did.
+// The times that threads waited for locks of critical sections: arrays with an element for each
+// thread. They add up to the time of all threads.
 #include <algorithm>
 #include <barrier>
 #include <cstdlib>
@@ -32,7 +32,7 @@ public:
     Values read() const {
         Values values(count_ + 1, canary);
         OK(MPI_T_pvar_read(session, handle_, values.data()));
-        CHECK(values.back() == canary);  // no more than it said
+        CHECK(values.back() == canary);  // not more elements than it said
         values.pop_back();
         return values;
     }
@@ -51,7 +51,8 @@ unsigned long long sum(const Values& values) {
     return std::accumulate(values.begin(), values.end(), 0ULL);
 }
 
-/// Messages of one thread to itself; each takes a lock several times in every recipe that has locks.
+/// Sends messages of one thread to itself; each takes a lock several times in every recipe that has
+/// locks.
 void talk(int rank, int tag) {
     int out = tag, in = -1;
     for (int round = 0; round < rounds; ++round) {
@@ -63,7 +64,7 @@ void talk(int rank, int tag) {
     }
 }
 
-/// All at once, so that each has a number of its own.
+/// Lets all threads send at once, so that each has a number of its own.
 void let_threads_talk(int rank) {
     std::barrier all_there(others);
     std::vector<std::thread> threads;
@@ -109,7 +110,7 @@ int main() {
     const Values wanted{5, 4, 3, 2, 1};
     acquisitions.write(wanted);
     CHECK(acquisitions.read() == wanted);
-    let_threads_talk(rank);  // the numbers of those before
+    let_threads_talk(rank);  // they have the numbers of those before
     const Values after = acquisitions.read();
     for (std::size_t thread = 1; thread <= others; ++thread)
         CHECK(locks ? after[thread] >= wanted[thread] + rounds : after[thread] == wanted[thread]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads use the tool interface at once while messages are on their way: each with sessions of its own.
+// Threads use the tool interface at once while messages are under way: each with sessions of its
+// own.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -20,7 +21,7 @@ void hear(MPI_T_event_instance instance, MPI_T_event_registration, MPI_T_cb_safe
     ++heard;
 }
 
-// The messages of one thread, to itself, and what its own handle says of them.
+// Sends messages of one thread to itself, and reads its own handle.
 void count_and_send(int rank, int tag) {
     int provided = -1, index = -1, event = -1, count = 0;
     unsigned long long before = 0, after = 0;
@@ -45,7 +46,7 @@ void count_and_send(int rank, int tag) {
         OK(MPI_T_pvar_read(session, handle, &before));
         OK(MPI_Send(data, sizeof data, MPI_CHAR, rank, tag, MPI_COMM_WORLD));
         OK(MPI_T_pvar_read(session, handle, &after));
-        CHECK(after > before);  // others count, too
+        CHECK(after > before);  // other threads count, too
         OK(MPI_T_pvar_read(session, waiting, &bytes));
         CHECK(bytes >= sizeof data);
         OK(MPI_Recv(data, sizeof data, MPI_CHAR, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -66,7 +67,7 @@ int main() {
     for (std::thread& other : others) other.join();
     CHECK(heard.load() >= threads * rounds);
 
-    CHECK(counter("self_messages") == threads * rounds);  // none was lost
+    CHECK(counter("self_messages") == threads * rounds);  // no message was lost
     OK(MPI_T_finalize());
     MPI_Finalize();
     return 0;

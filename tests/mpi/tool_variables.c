@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tool interface (MPI 5.0, 15.3): its life, enumerations, control variables, categories; before
- * MPI_Init, between, and after MPI_Finalize. What was written before MPI_Init is what MPI does then. */
+ * MPI_Init, between, and after MPI_Finalize. MPI uses the values written before MPI_Init. */
 #include "check.h"
 #include "counter.h"
 
@@ -28,7 +28,7 @@ static MPI_T_cvar_handle open_cvar(const char* name, int* count) {
     return handle;
 }
 
-/* How much of the name is answered depends on the room there is for it. */
+/* The returned part of a name depends on the room for it. */
 static void strings(void) {
     const int index = cvar("eager_limit");
     char name[32];
@@ -56,7 +56,7 @@ static void strings(void) {
           MPI_T_ERR_INVALID);
 }
 
-/* Each variable is found under its name, and described. */
+/* Finds each variable under its name, and checks its description. */
 static void descriptions(void) {
     int number;
     OK(MPI_T_cvar_get_num(&number));
@@ -107,7 +107,7 @@ static void enumerations(void) {
           MPI_T_ERR_INVALID_HANDLE);
 }
 
-/* What is listed in the categories is everything, once. */
+/* The categories list all variables, each once. */
 static void categories(void) {
     int number, cvars, pvars, events, all_cvars, all_pvars, all_events, stamp, later, root;
     int sum_cvars = 0, sum_pvars = 0, sum_events = 0, indices[256];
@@ -140,7 +140,7 @@ static void categories(void) {
     OK(MPI_T_category_get_info(root, NULL, NULL, NULL, NULL, NULL, NULL, &children));
     CHECK(children == number - 1);
     indices[1] = -7;
-    OK(MPI_T_category_get_categories(root, 1, indices)); /* no more than there is room for */
+    OK(MPI_T_category_get_categories(root, 1, indices)); /* not more than there is room for */
     CHECK(indices[0] != root && indices[1] == -7);
     OK(MPI_T_category_get_categories(indices[0], 64, indices));
     OK(MPI_T_category_changed(&later));
@@ -221,9 +221,9 @@ static void write_before_init(void) {
 
     MPI_T_cvar_handle counters = open_cvar("counters", &count);
     char* text = malloc((size_t)count);
-    memset(text, 'a', (size_t)count); /* no end */
+    memset(text, 'a', (size_t)count); /* the text has no end */
     CHECK(MPI_T_cvar_write(counters, text) == MPI_T_ERR_INVALID);
-    CHECK(MPI_T_cvar_write(counters, "(") == MPI_T_ERR_INVALID); /* no regular expression */
+    CHECK(MPI_T_cvar_write(counters, "(") == MPI_T_ERR_INVALID); /* not a regular expression */
     OK(MPI_T_cvar_write(counters, "^nothing has this name$"));
     OK(MPI_T_cvar_read(counters, text));
     CHECK(strcmp(text, "^nothing has this name$") == 0);
@@ -254,7 +254,7 @@ int main(void) {
     CHECK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, NULL) == MPI_T_ERR_INVALID);
     OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     CHECK(provided == MPI_THREAD_MULTIPLE);
-    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided)); /* counted */
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided)); /* calls are counted */
     OK(MPI_T_finalize());
     at_any_time();
     write_before_init();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that are longer than their receives: the error names who has sent how much (MPI 5.0, 3.2.3 and 9.3). */
+/* Messages longer than their receives: the error names the sender and the length (MPI 5.0, 3.2.3
+ * and 9.3). */
 #include <stdlib.h>
 
 #include "check.h"
@@ -7,7 +8,7 @@
 enum { tag = 17, room = 6 };
 static const int lengths[] = {7, 5000, 100000, 6000000};
 
-/* The words of the last error are about this message. */
+/* Checks that the words of the last error are about this message. */
 static void check_words(int source, int length, int other_tag) {
     char text[MPI_MAX_ERROR_STRING], wanted[200];
     int size = 0;
@@ -29,7 +30,7 @@ static void check_collective_words(int source, int length, int space) {
     CHECK(strstr(text, wanted) != NULL);
 }
 
-/* Ranks 0 and 1: all ways to receive, before the message comes and after it. */
+/* Receives on ranks 0 and 1 by all calls, before the message comes and after it. */
 static void receive(char* buffer, int length, int late) {
     MPI_Status status;
     MPI_Request request, both[2];
@@ -79,7 +80,7 @@ static void send(char* buffer, int length, int late) {
     OK(MPI_Waitall(7, requests, MPI_STATUSES_IGNORE));
 }
 
-/* Several at once: the first that failed is told. */
+/* Receives several at once: the error is about the first that failed. */
 static void at_once(char* buffer) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
@@ -95,7 +96,7 @@ static void at_once(char* buffer) {
     CHECK(strstr(text, "from rank 0 with tag 6 has 90 bytes") != NULL);
 }
 
-/* Rank 1 gives more than others expect. */
+/* Rank 1 sends more than the other ranks expect. */
 static void collectives(int rank, char* buffer, int length) {
     char* const to = buffer + 8;
     MPI_Request request;
@@ -125,7 +126,7 @@ int main(int argc, char** argv) {
         }
         OK(MPI_Barrier(MPI_COMM_WORLD));
     }
-    /* Longer ones go by an algorithm in which each side must know the length. */
+    /* Longer messages use an algorithm in which each side must know the length. */
     if (size == 2) collectives(rank, buffer, 7);
     if (size == 2) collectives(rank, buffer, 5000);
     free(buffer);

@@ -65,7 +65,7 @@ int main(void) {
     OK(MPI_Type_delete_attr(type, doubled));
     CHECK(value_of(type, doubled) == -1 && deletions == 3);
 
-    /* A key of another kind, of nothing, of what is freed. */
+    /* Keys of another kind, of no kind, and freed ones are refused. */
     FAILS(MPI_Type_set_attr(type, of_comm, NULL), MPI_ERR_KEYVAL);
     FAILS(MPI_Comm_set_attr(MPI_COMM_SELF, same, NULL), MPI_ERR_KEYVAL);
     FAILS(MPI_Comm_free_keyval(&same), MPI_ERR_KEYVAL);
@@ -77,7 +77,7 @@ int main(void) {
     int freed = same;
     OK(MPI_Type_free_keyval(&same));
     CHECK(same == MPI_KEYVAL_INVALID);
-    OK(MPI_Type_set_attr(type, freed, (void*)8)); /* in use, and so as good as ever */
+    OK(MPI_Type_set_attr(type, freed, (void*)8)); /* in use, and therefore still valid */
     CHECK(value_of(type, freed) == 8);
     OK(MPI_Type_free(&type));
     CHECK(deletions == 4);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses, predefined and contiguous datatypes, memory, handles as integers, the ABI's own queries. */
+/* Statuses, predefined and contiguous datatypes, memory, handles as integers, the ABI's own
+ * queries. */
 #include "check.h"
 
 static int rank, size;
@@ -68,7 +69,8 @@ static void datatypes(void) {
     int data[12], got[12] = {0}, count;
     MPI_Status status;
     for (int i = 0; i < 12; ++i) data[i] = 100 * rank + i;
-    FAILS(MPI_Send(data, 2, six, rank, 0, MPI_COMM_WORLD), MPI_ERR_TYPE); /* not committed */
+    /* The type is not committed. */
+    FAILS(MPI_Send(data, 2, six, rank, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
     OK(MPI_Type_commit(&six));
     OK(MPI_Type_size_x(six, &large));
     CHECK(large == 24);
@@ -130,7 +132,7 @@ static void memory(void) {
     OK(MPI_Pcontrol(1, "anything"));
 }
 
-/* The integers of requests are what MPI_Abi_get_info says, and lead back; for very many requests, too. */
+/* The integers of requests match MPI_Abi_get_info, and lead back; for very many requests, too. */
 static void integers_of_requests(void) {
     enum { many = 20000 };
     static MPI_Request requests[many + 1];

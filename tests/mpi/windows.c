@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every function of one-sided communication does what the standard says of it, in windows of every kind. */
+/* Every function of one-sided communication does what the standard says, in windows of every
+ * kind. */
 #include "check.h"
 
 enum { CELLS = 64 };
 
 static int rank, size, one_host;
 
-/* A window of CELLS ints for each process, and how it was made. */
+/* A window of CELLS ints for each process, and the function that made it. */
 struct Made {
     MPI_Win win;
     int* memory;
@@ -58,7 +59,7 @@ static void destroy(struct Made* made) {
     free(made->bases);
 }
 
-/* The displacement of a cell. */
+/* Returns the displacement of a cell. */
 static MPI_Aint at(const struct Made* made, int target, int cell) {
     return made->flavor == MPI_WIN_FLAVOR_DYNAMIC
         ? made->bases[target] + cell * (MPI_Aint)sizeof(int)
@@ -95,7 +96,7 @@ static void fences(const struct Made* made) {
     CHECK(in == rank + 7);
 }
 
-/* Everybody exposes to its neighbours, and accesses them. */
+/* Each rank exposes memory to its neighbours, and accesses theirs. */
 static void groups(const struct Made* made) {
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
     MPI_Group world, to, from;
@@ -178,7 +179,7 @@ static void accumulates(const struct Made* made) {
                               MPI_SUM, made->win));
         OK(MPI_Win_flush_local(0, made->win));
         CHECK(olds[0] >= 2 * round + 1);
-        /* A step by compare and swap. */
+        /* Takes a step by compare and swap. */
         for (int expected = 0;;) {
             const int wanted = expected + 1;
             OK(MPI_Compare_and_swap(&wanted, &expected, &old, MPI_INT, 0, at(made, 0, 20),
@@ -207,7 +208,7 @@ static void accumulates(const struct Made* made) {
     MPI_Barrier(MPI_COMM_WORLD); /* the next part begins with zeroes */
 }
 
-/* Pairs and long doubles are more than the processor changes at once. */
+/* Tests pairs and long doubles, which are larger than the processor changes at once. */
 static void wide_elements(const struct Made* made) {
     struct {
         double value;
@@ -234,7 +235,7 @@ static void wide_elements(const struct Made* made) {
     OK(MPI_Win_unlock_all(made->win));
 }
 
-/* What ends in padding ends where its data end, in a window that has no more. */
+/* A type that ends in padding ends at its last data, in a window that has no more. */
 static void padding(void) {
     struct {
         double value;
@@ -278,7 +279,7 @@ static void requests(const struct Made* made) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Gaps on both sides, of different shapes; what lies between stays. */
+/* Tests gaps on both sides, of different shapes. The elements between stay as they are. */
 static void layouts(const struct Made* made) {
     MPI_Datatype every_second, pairs;
     OK(MPI_Type_vector(6, 1, 2, MPI_INT, &every_second));
@@ -313,7 +314,7 @@ static void layouts(const struct Made* made) {
     MPI_Type_free(&every_second);
 }
 
-/* More than one piece of anything. */
+/* Tests data larger than one piece of any path. */
 static void large(void) {
     enum { BYTES = 3 << 20 };
     char *memory, *mine = malloc(BYTES);
@@ -341,7 +342,7 @@ static void large(void) {
     free(mine);
 }
 
-/* Parts of different sizes, side by side, which everybody reads and writes as memory. */
+/* Makes parts of different sizes, side by side. All ranks read and write them as memory. */
 static void shared(void) {
     int *mine, *theirs, unit;
     MPI_Aint bytes;
@@ -371,7 +372,7 @@ static void shared(void) {
     OK(MPI_Win_free(&win));
 }
 
-/* Memory is shared within a host, and nowhere else. */
+/* Memory is shared within a host only. */
 static void shared_between_hosts(void) {
     int *mine, *theirs, unit;
     MPI_Aint bytes;
@@ -392,7 +393,8 @@ static void shared_between_hosts(void) {
     CHECK(bytes == 4 && *theirs >= 90 && *theirs < 90 + size);
     OK(MPI_Win_free(&win));
     OK(MPI_Comm_free(&here));
-    /* Of a window on several hosts, memory of this one is shared; MPI_PROC_NULL means the first rank with any. */
+    /* A window on several hosts shares memory on this one. MPI_PROC_NULL means the first rank with
+     * any. */
     OK(MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
     int seen = 0;
     for (int other = 0; other < size; ++other) {
@@ -480,7 +482,7 @@ static void objects(void) {
     CHECK(deleted == 2);
 }
 
-/* Memory and handles come back. */
+/* Windows give memory and handles back. */
 static void many(int windows) {
     for (int i = 0; i < windows; ++i) {
         char* memory;

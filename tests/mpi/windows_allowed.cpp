@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What programs rely on with windows: accesses over attached regions that lie side by side, many of them, shared memory of
-/// processes without any, locks in spite of no_locks, and threads that fence one window at once.
+/// Uses of windows that programs rely on: many attached regions side by side, and shared memory of
+/// processes without any. Also locks in spite of no_locks, and threads that fence one window at
+/// once.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace {
 
 int rank, size;
 
-/// Of the process with this rank, as it has told it.
+/// Returns the address that process `of` has told.
 MPI_Aint address_of(void* memory, int of) {
     MPI_Aint address = 0;
     OK(MPI_Get_address(memory, &address));
@@ -24,7 +25,8 @@ MPI_Aint address_of(void* memory, int of) {
     return address;
 }
 
-/// An access to as many regions as there are, in any order, and none beyond them or over a gap.
+/// An access covers as many regions as there are, in any order. None goes beyond them or over a
+/// gap.
 void regions_side_by_side() {
     constexpr int regions = 5, cells = 32;
     std::vector<int> memory(regions * cells, -1);
@@ -53,7 +55,7 @@ void regions_side_by_side() {
     for (int i = 0; i < 2 * cells; ++i) CHECK(values[static_cast<std::size_t>(i)] == cells + 1 + i);
     OK(MPI_Win_detach(win, &memory[2 * cells]));
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (rank == 0 && size == 1)  // a far target says so in the next flush
+    if (rank == 0 && size == 1)  // a remote target raises it in the next flush
         CHECK(MPI_Put(values.data(), 2 * cells, MPI_INT, target, there + cells * 4, 2 * cells,
                       MPI_INT, win) != MPI_SUCCESS);
     OK(MPI_Win_fence(0, win));
@@ -125,7 +127,7 @@ void locks_in_spite_of_no_locks() {
     OK(MPI_Win_free(&win));
 }
 
-/// Each thread puts a place of its own, and finds that of the process before when as many fences have passed.
+/// Each thread puts its place, and finds that of the process before after as many fences.
 void threads_that_fence() {
     constexpr int threads = 4, rounds = 500;
     MPI_Win win;

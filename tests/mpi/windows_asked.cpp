@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Windows on memory that the kernel lets no other process at: targets answer messages whenever they are in MPI,
-/// whatever for. HEDDLE_SINGLE_COPY=never, or a system call that is refused, brings it about; the argument says to
-/// whom: "all", or a rank.
+/// Windows on memory that the kernel lets no other process access. Targets answer messages whenever
+/// they are in MPI, in whatever call. HEDDLE_SINGLE_COPY=never, or a refused system call, brings it
+/// about. The argument names the ranks that are refused: "all", or a rank.
 
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 
 int rank, size;
 
-/// More than fits into one message, and many blocks.
+/// Tests more data than fits into one message, and many blocks.
 void large() {
     constexpr int cells = 20000;
     std::vector<std::int64_t> memory(cells), data(cells), back(cells, -1);
@@ -49,7 +49,7 @@ void large() {
     OK(MPI_Win_free(&win));
 }
 
-/// Threads of all processes draw numbers from counters of all, and swap words.
+/// Threads of all processes draw numbers from counters of all processes, and swap words.
 void threads() {
     constexpr int each = 4, rounds = 20;
     std::vector<std::int64_t> memory(3, 0);
@@ -79,7 +79,7 @@ void threads() {
     OK(MPI_Win_free(&win));
 }
 
-/// What is not attached is refused, by who asks or by who is asked; the window goes on.
+/// Memory that is not attached is refused, by the origin or by the target. The window goes on.
 void dynamic() {
     std::vector<std::int64_t> memory(100, 5);
     MPI_Aint mine;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nobody waits for a target that computes: it leaves no loop, and calls no function of MPI, until all others have done
-   everything with its memory. */
+/* No rank waits for a target that computes. The target leaves no loop, and calls no function of
+   MPI, until all others have finished with its memory. */
 #include "check.h"
 
 #include <stdatomic.h>
@@ -40,7 +40,8 @@ static struct Made make(int flavor) {
 
 static MPI_Aint at(const struct Made* made, int cell) { return made->base + cell * made->unit; }
 
-/* Target 0 counts in cell 0 who has finished; cells from 8 on are the others' own. */
+/* Accesses a target. Target 0 counts in cell 0 the ranks that have finished; cells from 8 on are
+ * their own. */
 static void access_target(const struct Made* made) {
     const int mine = 8 + rank, room = (CELLS - 64) / size, large = 64 + rank * room;
     int64_t one = 1, value = -1, *many = malloc((size_t)room * 8);
@@ -74,7 +75,7 @@ static void access_target(const struct Made* made) {
     free(many);
 }
 
-/* Without a call of MPI. */
+/* Computes without a call of MPI. */
 static void compute(const struct Made* made) {
     const _Atomic int64_t* finished = (const _Atomic int64_t*)made->memory;
     while (atomic_load(finished) != size - 1) {}

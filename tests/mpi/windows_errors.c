@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is wrong with a call on a window is said with call, window, rank and displacement, and leaves the window
+/* The error of a wrong call on a window names call, window, rank and displacement. The window stays
    as it was. */
 #include "check.h"
 
@@ -7,7 +7,7 @@
 
 static int rank, size;
 
-/* Errors of this function's windows are counted, and their classes kept. */
+/* The number of errors of this function's windows, and the class of the last one. */
 static int errors, last_class;
 static void note(MPI_Win* win, int* code, ...) {
     CHECK(*win != MPI_WIN_NULL);
@@ -111,7 +111,8 @@ static void epochs(void) {
     OK(MPI_Win_free(&win));
 }
 
-/* A window is freed after operations that were not waited for: they are over, and their requests stay good. */
+/* A window is freed after operations that were not waited for. They are over, and their requests
+ * stay valid. */
 static void freed_with_requests(void) {
     enum { COUNT = 20 };
     int value = 7, back[COUNT];
@@ -189,7 +190,7 @@ static void places(void) {
     OK(MPI_Win_unlock_all(win));
     OK(MPI_Win_free(&win));
 
-    /* A window without any memory. */
+    /* This window has no memory. */
     win = allocate(0, MPI_INFO_NULL);
     OK(MPI_Win_lock_all(0, win));
     FAILS(MPI_Put(values, 1, MPI_INT, 0, 0, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
@@ -235,7 +236,7 @@ static void attached(void) {
     OK(MPI_Win_detach(win, memory));
     FAILS(MPI_Win_detach(win, memory), MPI_ERR_RMA_ATTACH);
     MPI_Barrier(MPI_COMM_WORLD);
-    /* A process of another host hears of it when it flushes. */
+    /* An origin on another host gets the error when it flushes. */
     int code = MPI_Get(&value, 1, MPI_INT, next, addresses[next], 1, MPI_INT, win);
     if (code == MPI_SUCCESS) code = MPI_Win_flush(next, win);
     FAILS(code, MPI_ERR_RMA_RANGE);

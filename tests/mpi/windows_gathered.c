@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts and gets of few bytes in memory of the program (MPI_Win_create): each way to complete them, by several threads, and
-   what the kernel refuses. */
+/* Puts and gets of few bytes in memory of the program (MPI_Win_create). Several threads use each
+   call that completes them, and the kernel refuses some. */
 #include "check.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ static unsigned char value_of(int rank, int round, size_t at) {
     return (unsigned char)(rank * 41 + round * 7 + (int)(at % 249) + 1);
 }
 
-/* Each rank has a stripe at each other one, and its own of each other one. */
+/* The stripes of a rank: one at each other rank, and one of its own for each other rank. */
 struct stripes {
     unsigned char* memory;
     size_t bytes;
@@ -34,7 +34,7 @@ static struct stripes make(int rank, int size, int flavor) {
     return made;
 }
 
-/* Pieces of different lengths, some side by side, from `first` on. */
+/* Returns the length of the next piece, some of which lie side by side, from `first` on. */
 static size_t next_length(size_t i) { return i % 17 == 0 ? most : i % 5 * 8 + 1; }
 
 static void put_all(const struct stripes* on, const unsigned char* from, int target,
@@ -100,7 +100,8 @@ static void close_epoch(const struct stripes* on, enum way way, int target) {
     }
 }
 
-/* What is put is there when the epoch is over; what is got, too, which may be looked at after a flush already. */
+/* Data that is put is there when the epoch is over. Data that is got is there already after a
+ * flush. */
 static void each_way(struct stripes* on, MPI_Aint base_of_target) {
     const int target = (on->rank + 1) % on->size, source = (on->rank + on->size - 1) % on->size;
     unsigned char out[places], in[places];
@@ -148,7 +149,7 @@ static void each_way(struct stripes* on, MPI_Aint base_of_target) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A third of the stripe for each thread, which puts, flushes and looks. */
+/* A thread with a third of the stripe, which puts, flushes and looks. */
 struct worker {
     const struct stripes* on;
     int number;
@@ -187,7 +188,7 @@ static void by_threads(struct stripes* on) {
     OK(MPI_Win_unlock_all(on->window));
 }
 
-/* Memory that is gone: whoever completes the put hears of it, and what comes after it works. */
+/* The memory is gone: the caller that completes the put gets the error, and later calls work. */
 static void refused(int rank, int size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char* memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -218,7 +219,7 @@ static void refused(int rank, int size) {
     CHECK(munmap(memory, page) == 0);
 }
 
-/* Windows of one kind take the places of windows of another: nothing of those is left. */
+/* Windows of one kind take the places of windows of another kind, and find nothing left of them. */
 static void one_after_the_other(int rank, int size) {
     const int target = (rank + 1) % size;
     for (int round = 0; round < 4; ++round) {
@@ -243,7 +244,8 @@ static void one_after_the_other(int rank, int size) {
     }
 }
 
-/* An argument says that targets are asked by messages: then the kernel refuses nothing. */
+/* Runs all tests. An argument says that targets are asked by messages: then the kernel refuses
+ * nothing. */
 int main(int argc, char** argv) {
     (void)argv;
     int rank = -1, size = -1;

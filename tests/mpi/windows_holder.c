@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0 locks target 0 or, told "of_all" as well, all targets, and is killed while it holds the lock (killed) or never
-   lets go of it (hangs). The others wait for it. Or rank 0 never comes to MPI, and the others wait for it in a put
-   (asked), in MPI_Win_start (start) or in MPI_Win_wait (wait). Or it is killed while the others put into its memory (gone). */
+/* Rank 0 locks target 0 or, told "of_all" as well, all targets. It is killed while it holds the
+   lock (killed) or never releases it (hangs). The others wait for it.
+
+   Or rank 0 never comes to MPI. The others wait for it in a put (asked), in MPI_Win_start (start)
+   or in MPI_Win_wait (wait). Or it is killed while the others put into its memory (gone). */
 #include "check.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-/* Nobody reads what is printed while the job ends. */
+/* Leaves a file as a sign, since no process reads output while the job ends. */
 static void be_blamed(void) {
     const char* name = getenv("BLAMED");
     FILE* file = fopen(name == NULL ? "/dev/null" : name, "w");
@@ -15,7 +17,7 @@ static void be_blamed(void) {
     CHECK(!"a put failed");
 }
 
-/* The one that keeps the ranks sees it a second later than the others could. */
+/* Dies, which the keeper of the ranks sees a second later than the other ranks could. */
 static void die_unnoticed(void) {
     const pid_t keeper = getppid();
     if (fork() == 0) {
@@ -37,7 +39,7 @@ static void wait_for_rank_0(const char* how, int rank) {
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     OK(MPI_Group_incl(world, 1, &first, &others));
     if (rank == 0 && strcmp(how, "gone") == 0) {
-        while (*(volatile int*)&memory == 0) {} /* until somebody has put */
+        while (*(volatile int*)&memory == 0) {} /* until a rank has put */
         die_unnoticed();
     }
     while (rank == 0) pause();
@@ -70,7 +72,7 @@ int main(int argc, char** argv) {
         OK(MPI_Bcast(&told, 1, MPI_INT, 0, MPI_COMM_WORLD));
         if (strcmp(argv[1], "killed") == 0) raise(SIGKILL);
         OK(MPI_Recv(&told, 1, MPI_INT, 1, 9, MPI_COMM_WORLD,
-                    MPI_STATUS_IGNORE)); /* nobody sends it */
+                    MPI_STATUS_IGNORE)); /* no rank sends it */
     }
     OK(MPI_Bcast(&told, 1, MPI_INT, 0, MPI_COMM_WORLD));
     const int shared = rank % 2 && argc == 2;

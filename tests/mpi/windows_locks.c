@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks of all targets beside exclusive ones: of one target, and of two that a process takes in falling order, the first of
-   them shared or exclusive. Nobody waits for ever, and readers of all are never in with a writer. Each target says who is
-   in, in words that only accumulates change: readers of all, and writers. */
+/* Locks of all targets beside exclusive locks. Those are of one target, or of two that a process
+   takes in falling order, the first shared or exclusive. No rank waits for ever, and readers of all
+   are never in with a writer. Each target counts the readers of all and the writers inside, in
+   words that only accumulates change. */
 #include "check.h"
 
 enum { readers, writers, words };
@@ -45,7 +46,7 @@ static void write_two(int first, int second, int how) {
     OK(MPI_Win_unlock(first, win));
 }
 
-/* Some read all, others write one, and the last one two. */
+/* Some ranks read all, others write one, and the last one two. */
 static void mix(int rounds) {
     for (int i = 0; i < rounds; ++i) {
         if (rank % 2 == 0 && rank != size - 1)
@@ -57,7 +58,7 @@ static void mix(int rounds) {
     }
 }
 
-/* Without anything in between, so that all meet at the locks. */
+/* Locks without anything in between, so that all ranks meet at the locks. */
 static void only_lock(int rounds) {
     for (int i = 0; i < rounds; ++i) {
         const int target = (i + rank) % size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows on memory of MPI_Alloc_mem are accessed by load and store, as allocated ones are. Memory of windows and of
-   MPI_Alloc_mem comes back: the pages of the file that all processes of the node share are counted. */
+/* Windows on memory of MPI_Alloc_mem are accessed by load and store, as allocated ones are. Memory
+   of windows and of MPI_Alloc_mem comes back. The test counts the pages of the file that all
+   processes of the node share. */
 #include "counter.h"
 
 #include <stdint.h>
@@ -11,7 +12,7 @@ enum { PAGE = 4096, CELLS = 5 * PAGE / 8 };
 
 static int rank, size;
 
-/* Pages of the shared file, in blocks of 512 bytes; all processes see the same. */
+/* Returns the pages of the shared file, in blocks of 512 bytes; all processes see the same. */
 static long long shared_blocks(void) {
     long long blocks = 0;
     for (int descriptor = 0; descriptor < 1024; ++descriptor) {
@@ -34,7 +35,7 @@ static long long blocks_of_all(void) {
     return blocks;
 }
 
-/* The memory of the window at `target` as this process sees it; NULL if it does not. */
+/* Returns the memory of the window at `target` as this process sees it, or NULL if it does not. */
 static int64_t* seen(MPI_Win win, int target) {
     MPI_Aint bytes;
     int unit;
@@ -44,7 +45,7 @@ static int64_t* seen(MPI_Win win, int target) {
     return base;
 }
 
-/* A window that begins in the middle of a page of it, and ends in the middle of another one. */
+/* Tests a window that begins in the middle of a page, and ends in the middle of another one. */
 static void accesses(void) {
     const int next = (rank + 1) % size;
     int64_t *memory, value = 100 + rank, old = -1;
@@ -75,7 +76,7 @@ static void accesses(void) {
     OK(MPI_Free_mem(memory));
 }
 
-/* Some memory lies in a segment and some does not: too little for one, or from elsewhere. */
+/* Some memory lies in a segment and some does not: it is too small for one, or from elsewhere. */
 static void of_two_kinds(void) {
     static int64_t own[1000];
     int64_t *memory = own, *little, value = rank;
@@ -103,7 +104,7 @@ static void of_two_kinds(void) {
     if (memory != own) OK(MPI_Free_mem(memory));
 }
 
-/* A program that frees the memory first is wrong, but nobody else's memory is hurt. */
+/* A program that frees the memory first is wrong, but it harms no other memory. */
 static void freed_before_the_window(void) {
     int64_t *memory, *others, value = 77;
     MPI_Win win;
@@ -138,7 +139,8 @@ static void memory_comes_back(void) {
     CHECK(blocks_of_all() < before + 2 * BYTES / 512);
 }
 
-/* A window has a page at least, which is 8 blocks. What grows are rings that are used for the first time. */
+/* Makes many windows. A window has a page at least, which is 8 blocks. Growth comes from the first
+ * use of rings. */
 static void many_windows(int windows) {
     long long before = 0;
     for (int round = 0; round < windows; ++round) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Win_post is local, and messages without bytes are not withheld, also where a process is short of memory for unexpected
-   messages (HEDDLE_UNEXPECTED_LIMIT): rank 2 floods rank 1, which then uses windows with rank 0 and with itself before it
-   receives. */
+/* MPI_Win_post is local, and messages without bytes are not withheld. This holds also if a process
+   is short of memory for unexpected messages (HEDDLE_UNEXPECTED_LIMIT). Rank 2 floods rank 1, which
+   then uses windows with rank 0 and with itself before it receives. */
 #include "check.h"
 
 enum { MESSAGES = 400, BYTES = 2000, ROUNDS = 300, FLOOD = 1, GO = 2, EMPTY = 3 };
@@ -20,7 +20,8 @@ static void flood(void) {
 /* Posts before rank 1 may start: each Ssend comes after its post. */
 static void expose(void) {
     int round = 0;
-    OK(MPI_Recv(&round, 1, MPI_INT, 1, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE)); /* it is full */
+    /* The memory is full. */
+    OK(MPI_Recv(&round, 1, MPI_INT, 1, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     for (; round < ROUNDS; ++round) {
         OK(MPI_Send(NULL, 0, MPI_BYTE, 1, EMPTY, MPI_COMM_WORLD));
         OK(MPI_Win_post(second, 0, win));
@@ -32,7 +33,7 @@ static void expose(void) {
 static void access_it(void) {
     int round = 0, flag, none = 0;
     double begin = MPI_Wtime();
-    /* Everything that rank 2 can send without a receive has come when nothing more does. */
+    /* If no more messages come, all that rank 2 can send without a receive have come. */
     while (MPI_Wtime() - begin < 0.5)
         OK(MPI_Iprobe(0, GO, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
     OK(MPI_Send(&round, 1, MPI_INT, 0, GO, MPI_COMM_WORLD));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random programs of one-sided operations against a model that carries them out one after the other.
+/// Random programs of one-sided operations against a model that runs them one after the other.
 ///
-/// In each phase every rank, alone or by turns, puts, gets and accumulates at places of random targets. Ranks draw
-/// the same numbers, so each knows what all do: the model of the whole window is the same everywhere. Places that
-/// are written in a phase have one writer, or accumulates that commute. Operations have requests or none. A program has two
-/// windows, whose phases take turns; with threads, each thread of a rank runs programs of its own, on a communicator of
-/// its own.
+/// In each phase every rank, alone or by turns, puts, gets and accumulates at places of random
+/// targets. Ranks draw the same numbers, so each knows the operations of all. The model of the
+/// whole window is therefore the same on all ranks. Places that are written in a phase have one
+/// writer, or accumulates that commute. Operations have requests or none. A program has two
+/// windows, whose phases take turns. With threads, each thread of a rank runs programs of its own,
+/// on a communicator of its own.
 ///
 ///     windows_random [PROGRAMS [THREADS]]
 
@@ -89,7 +90,7 @@ void make(Case& made, int kind) {
         OK(MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, comm, &made.memory, &made.win));
     else if (kind == 2 && one_host)
         OK(MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, comm, &made.memory, &made.win));
-    else if (kind == 2 || kind == 4) {  // with a border between pages in the middle
+    else if (kind == 2 || kind == 4) {  // a border between pages lies in the middle
         OK(MPI_Alloc_mem(8192, MPI_INFO_NULL, &made.taken));
         made.memory = made.taken + 1024 - cells / 2;
         OK(MPI_Win_create(made.memory, bytes, 4, MPI_INFO_NULL, comm, &made.win));
@@ -194,7 +195,7 @@ struct Operation {
     }
 };
 
-/// Values of a datatype in a buffer with gaps, and the buffer's other cells.
+/// Returns the values of a datatype in a buffer with gaps, and the buffer's other cells.
 Cells laid_out(const Shape& shape, const Cells& values) {
     Cells buffer(static_cast<std::size_t>(shape.span), -99);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -202,7 +203,7 @@ Cells laid_out(const Shape& shape, const Cells& values) {
     return buffer;
 }
 
-/// Another shape with as many elements.
+/// Returns another shape with as many elements.
 const Shape& like(const std::vector<Shape>& shapes, const Shape& shape, std::mt19937& random) {
     for (;;) {
         const Shape& other = shapes[random() % shapes.size()];
@@ -210,11 +211,11 @@ const Shape& like(const std::vector<Shape>& shapes, const Shape& shape, std::mt1
     }
 }
 
-/// What an operation has been given, and is to have answered when the epoch is over.
+/// The data of an operation, and its expected result when the epoch is over.
 struct Given {
     const Shape& here;
     Cells buffer, result;
-    Cells expected;  ///< in the order of the datatype; empty: anything
+    Cells expected;  ///< in the order of the datatype; empty if any value is right
 
     void check() const {
         for (std::size_t i = 0; i < result.size(); ++i) {
@@ -288,7 +289,7 @@ void phase(const Case& made, const Epoch& epoch, const std::vector<Shape>& shape
     model = next;
 }
 
-/// Everybody reads everything, in pieces of random shapes.
+/// Reads the whole window on each rank, in pieces of random shapes.
 void check_model(const Case& made, const Epoch& epoch, const std::vector<Shape>& shapes,
                  std::mt19937& random, const std::vector<Cells>& model) {
     struct Got {
@@ -326,7 +327,7 @@ void check_model(const Case& made, const Epoch& epoch, const std::vector<Shape>&
                        [static_cast<std::size_t>(got.at + got.there.cells[i])]);
 }
 
-/// A window and what is in it.
+/// A window and its content.
 struct Modelled {
     Case made;
     std::vector<Cells> model;

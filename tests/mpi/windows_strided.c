@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accumulates of pieces with gaps between them, in memory that the program has and in memory of the library: pieces of one
-   element, many pieces, and long ones among them, by all ranks at once. Every element gets each rank's share, what lies in the gaps
-   stays, and what is fetched says that nobody was in between. */
+/* Accumulates of pieces with gaps between them, in memory of the program and in memory of the
+   library. Pieces have one element, or are many, with long ones among them, by all ranks at once.
+   Every element gets each rank's share, and the gaps stay. The fetched values show that no other
+   rank was in between. */
 #include <stdint.h>
 
 #include "check.h"
@@ -42,7 +43,8 @@ static MPI_Win make(int kind, int64_t** memory) {
     return win;
 }
 
-/* Each rank adds 1 to each element of each target, and gets what was there: other numbers than the others. */
+/* Adds 1 to each element of each target, and gets the old values. No two ranks get the same
+ * number. */
 static void add_everywhere(MPI_Win win, MPI_Datatype there, int64_t* got) {
     int64_t* const ones = malloc((size_t)elements * sizeof *ones);
     for (int i = 0; i < elements; ++i) ones[i] = 1;
@@ -67,7 +69,7 @@ static void expect(const int64_t* memory) {
     for (; at < span; ++at) CHECK(memory[at] == before(at));
 }
 
-/* What all have fetched of this rank's elements: no number twice. */
+/* Checks the numbers that all ranks have fetched of this rank's elements: none comes twice. */
 static void expect_fetched(const int64_t* got) {
     int64_t* const all = malloc((size_t)elements * (size_t)size * sizeof *all);
     OK(MPI_Alltoall(got, elements, MPI_INT64_T, all, elements, MPI_INT64_T, MPI_COMM_WORLD));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threads of several processes on one window: puts and gets of their own places, accumulates of common ones, and
-/// locks of different targets at once.
+/// Threads of several processes on one window: puts and gets of their own places, accumulates of
+/// common ones, and locks of different targets at once.
 
 #include <algorithm>
 #include <cstdint>
@@ -36,7 +36,7 @@ MPI_Win allocate(std::int64_t*& memory, int cells) {
     return win;
 }
 
-/// Each thread's flush is about its own operations: what it has put, it gets.
+/// Each thread's flush completes its own operations: it gets the data that it has put.
 void own_places() {
     std::int64_t* memory;
     MPI_Win win = allocate(memory, size * threads);
@@ -58,7 +58,7 @@ void own_places() {
     OK(MPI_Win_free(&win));
 }
 
-/// Each number is drawn once, whoever draws and however; steps of other kinds get in between.
+/// Each number is drawn once, by whatever thread and call. Steps of other kinds come in between.
 void common_place() {
     std::int64_t* memory;
     MPI_Win win = allocate(memory, 4);
@@ -94,7 +94,8 @@ void common_place() {
     OK(MPI_Win_free(&win));
 }
 
-/// A thread for each target: their locks do not meet. Exclusive ones protect steps that are not atomic.
+/// Each target has a thread, and their locks do not meet. Exclusive locks protect steps that are
+/// not atomic.
 void locks_of_targets() {
     std::int64_t* memory;
     MPI_Win win = allocate(memory, threads);
@@ -118,11 +119,12 @@ void locks_of_targets() {
 
 }  // namespace
 
-/// "held": in this recipe of the laboratory operations hold instances; the default one has none.
+/// Runs the tests. With "held", operations hold instances, as in a recipe of the laboratory, not by
+/// default.
 int main(int argc, char** argv) {
     const bool held = argc > 1 && std::strcmp(argv[1], "held") == 0;
     start(&rank, &size, MPI_THREAD_MULTIPLE);
-    if (on_one_host(size) == 0) rounds = 50;  // each takes many messages
+    if (on_one_host(size) == 0) rounds = 50;  // each round takes many messages
     own_places();
     common_place();
     locks_of_targets();

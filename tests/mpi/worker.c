@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs do while the worker of the node carries their messages: worker CASE. Each case ends with messages that go
- * while both sides compute: without a worker they would wait for ever, and the test with them. */
+/* Programs run while the worker of the node carries their messages: worker CASE. Each case ends
+ * with messages that move while both sides compute. Without a worker they would wait for ever, and
+ * the test with them. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -33,18 +34,18 @@ static int threads_of_process(void) {
     return count;
 }
 
-/* A thread that has been joined is listed for a moment longer. */
+/* Waits for a number of threads. A joined thread is listed for a moment longer. */
 static void wait_for_threads(int count) {
     while (threads_of_process() != count) sched_yield();
 }
 
-/* Without a call of MPI, until the message is there. */
+/* Computes without a call of MPI, until the message is there. */
 static void compute_until_here(int bytes, unsigned char mark) {
     volatile unsigned char* last = &in[bytes - 1];
     while (*last != mark) sched_yield();
 }
 
-/* Everybody sends to the next rank, and computes. */
+/* Sends from each rank to the next, and computes. */
 static void overlap(MPI_Comm comm, int bytes, unsigned char mark) {
     const int next = (rank + 1) % size, before = (rank + size - 1) % size;
     MPI_Request requests[2];
@@ -68,9 +69,9 @@ static void begin(int level) {
     OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/* --- no thread is to be had --- */
+/* --- no thread can be created --- */
 
-/* Limits hold for others than root. */
+/* Forbids threads. Limits do not hold for root. */
 static void forbid_threads(void) {
     const struct rlimit none = {0, 0};
     pthread_t thread;
@@ -105,7 +106,7 @@ static void limit(void) {
     }
 }
 
-/* --- there is to be none --- */
+/* --- there must be no worker --- */
 
 static void without(void) {
     begin(MPI_THREAD_MULTIPLE);
@@ -179,7 +180,7 @@ static void signals(void) {
     CHECK(threads_of_process() == 2);
     CHECK(setitimer(ITIMER_REAL, &each_millisecond, NULL) == 0);
     for (int round = 0; round < 5 || alarms < 100; ++round) {
-        /* Not for the program just now: nor is it for the worker. */
+        /* The program blocks the signal just now. The worker must not take it either. */
         sigemptyset(&one);
         sigaddset(&one, SIGUSR1);
         CHECK(pthread_sigmask(SIG_BLOCK, &one, &before) == 0);
@@ -188,7 +189,7 @@ static void signals(void) {
         CHECK(told == round);
         CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
         CHECK(told == round + 1);
-        /* All have had enough alarms, or nobody has. */
+        /* All ranks have had enough alarms, or none has. */
         const int mine = alarms;
         int fewest = mine;
         OK(MPI_Allreduce(&mine, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
@@ -198,7 +199,7 @@ static void signals(void) {
     CHECK(strange == 0);
 }
 
-/* --- where and how threads of the program may run --- */
+/* --- cores and scheduling of the program's threads --- */
 
 static void one_core(void) {
     cpu_set_t allowed, one;
@@ -220,7 +221,7 @@ static void idle(void) { scheduled(SCHED_IDLE, 0); }
 static void fifo(void) { scheduled(SCHED_FIFO, 1); }
 static void single(void) { begin(MPI_THREAD_SINGLE); }
 
-/* Other threads than this one. */
+/* Returns the number of threads other than this one that may run on so many cores. */
 static int threads_that_may_run_on(int cores) {
     int count = 0;
     cpu_set_t set;
@@ -236,8 +237,9 @@ static int threads_that_may_run_on(int cores) {
     return count;
 }
 
-/* Nobody has asked for a worker. Rank 0 has more cores than threads, and gets one with its first large message, also
- * if the thread that sends it is bound to one; the others have one core. */
+/* The program has not asked for a worker. Rank 0 has more cores than threads. It gets a worker with
+ * its first large message, also if the sending thread is bound to one core. The others have one
+ * core. */
 static void spare(void) {
     cpu_set_t allowed, one;
     CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
@@ -271,9 +273,9 @@ static void spare(void) {
     CHECK(threads_that_may_run_on(CPU_COUNT(&allowed)) == (rank == 0 ? 1 : 0));
 }
 
-/* --- a send that nobody receives for long --- */
+/* --- a send without a receive for long --- */
 
-/* How often threads other than this one have gone to sleep. */
+/* Returns how often threads other than this one have gone to sleep. */
 static long sleeps_of_others(void) {
     long sum = 0;
     DIR* tasks = opendir("/proc/self/task");
@@ -305,7 +307,7 @@ static void compute_until_heard(void) {
     while (!heard) sched_yield();
 }
 
-/* Its worker goes to sleep, and is there again when the receiver asks for the payload. */
+/* The sender's worker goes to sleep, and wakes when the receiver asks for the payload. */
 static void unanswered(void) {
     int mine = getpid(), other = 0;
     MPI_Request send;
@@ -329,7 +331,7 @@ static void unanswered(void) {
     }
 }
 
-/* Rounds of few bytes: there are many ranks, and each has a worker. */
+/* Exchanges few bytes in each round: there are many ranks, and each has a worker. */
 static void many(void) {
     begin(MPI_THREAD_MULTIPLE);
     for (unsigned char round = 1; round <= 3; ++round) overlap(MPI_COMM_WORLD, 60000, round);
@@ -343,7 +345,7 @@ static void sleep_for(double seconds) {
     nanosleep(&time, NULL);
 }
 
-/* The worker has just copied, or still does, when MPI is over: by sessions, each of which starts one. */
+/* The worker has just copied, or still does, when MPI ends. Each session starts a worker. */
 static void sessions(void) {
     for (int round = 0; round < 40; ++round) {
         MPI_Session session;
@@ -365,8 +367,8 @@ static void sessions(void) {
     }
 }
 
-/* Sends that nobody receives are cancelled while both workers look at them; others are given up, and received while
- * their sender is in MPI_Finalize. */
+/* Sends without a receive are cancelled while both workers look at them. Others are freed, and
+ * received while their sender is in MPI_Finalize. */
 static void finalize(void) {
     static unsigned char unsent[most];
     begin(MPI_THREAD_MULTIPLE);

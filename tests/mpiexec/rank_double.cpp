@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A rank without MPI, for tests of the launcher: carries out its arguments one by one.
+/// A rank without MPI, for tests of the launcher. It carries out its arguments one by one:
 ///
-///   R@word        only in rank R
-///   say:TEXT  error:TEXT  print:TEXT (without newline)  echo (copies standard input)
-///   cpus          prints how many hardware threads it may use, and which
-///   init finalize barrier put:K=V get:K ask:LINE     PMI-1; answers are printed
-///   abort:N       PMI's abort, then waits
-///   board:STAGE   started, initialized, closed or finalized      board-abort:N:REASON
-///   block:CALL:PEER:TAG   writes a blocked entry, 3 seconds old, of a receive; PEER self: of a send to itself
-///   exit:N  raise:N  wait  ignore:N  until:N (waits for signal N and says so)
-///   child         starts a process that sleeps, in the rank's process group
-///   daemon        one in a session of its own, orphaned
-///   stubborn-daemon   the same, ignoring SIGTERM
+///   R@word                only in rank R.
+///   say:TEXT              prints the text; error:TEXT to standard error; print:TEXT without
+///                         newline.
+///   echo                  copies standard input.
+///   cpus                  prints how many hardware threads it may use, and which.
+///   init finalize         messages of PMI-1; answers are printed. So are barrier, put:K=V, get:K,
+///                         ask:LINE.
+///   abort:N               PMI's abort, then waits.
+///   board:STAGE           started, initialized, closed or finalized.
+///   board-abort:N:REASON  says on the board that this rank aborts with N, and why.
+///   block:CALL:PEER:TAG   writes a blocked entry, 3 seconds old, of a receive; PEER self: of a
+///                         send to itself.
+///   exit:N raise:N wait   exits with N, dies by signal N, or waits for ever.
+///   ignore:N until:N      ignores signal N; waits for signal N and says so.
+///   child                 starts a process that sleeps, in the rank's process group.
+///   daemon                starts one in a session of its own, orphaned.
+///   stubborn-daemon       the same, ignoring SIGTERM.
 
 #include <sched.h>
 #include <signal.h>
@@ -113,7 +119,7 @@ void copy_input() {
         (void)!::write(STDOUT_FILENO, buffer, static_cast<std::size_t>(size));
 }
 
-/// Also where a sanitizer would rather report the signal than die of it.
+/// Dies by the signal, even if a sanitizer would rather report it.
 void die_by(int signal) {
     ::signal(signal, SIG_DFL);
     ::raise(signal);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Wrong and awkward requests for new processes and connections. `hostile CASE ...` runs a case of the table at the end; each
- * request has the error that it must have, and after it a spawn works. `hostile fatal CALL ...` ends by the error of one call,
- * so that its words are said. Children are this program, too.
- */
+/* Wrong and awkward requests for new processes and connections. `hostile CASE ...` runs a case of
+ * the table at the end. Each request has the error that it must have, and after it a spawn works.
+ * `hostile fatal CALL ...` ends by the error of one call, so that its words are printed. Children
+ * run this program, too. */
 #include "../mpi/check.h"
 
 #include <limits.h>
@@ -66,7 +66,7 @@ static void numbers(char* argv[]) {
 
 enum { many = 10000 };
 
-/* Its number, with lines, quotes and what means something to shells. */
+/* Makes a word of its number, with lines, quotes and characters that shells interpret. */
 static void write_word(char* word, size_t size, int number) {
     snprintf(word, size, "%d\n\"'$HOME\\ :\t%d", number, number);
 }
@@ -99,7 +99,7 @@ static void words(char* argv[]) {
     }
     MPI_Comm_disconnect(&children);
 
-    // Longer than the kernel takes.
+    // The word is longer than the kernel takes.
     const size_t length = 1 << 20;
     char* word = malloc(length + 1);
     memset(word, 'w', length);
@@ -136,7 +136,8 @@ static void environment(char* argv[]) {
 
 /* --- limits of the parent --- */
 
-/* With so few that steps of a spawn fail one after the other: it works, or says why not. */
+/* Limits a resource so that steps of a spawn fail one after the other: it works, or says why
+ * not. */
 static void limited(int resource, rlim_t least, int steps) {
     struct rlimit before;
     getrlimit(resource, &before);
@@ -159,7 +160,7 @@ static void descriptors(char* argv[]) {
     (void)argv;
     const int next = dup(0);
     close(next);
-    spawning_works();  // whatever is opened once is open
+    spawning_works();  // after this, each descriptor that is opened once is open
     limited(RLIMIT_NOFILE, (rlim_t)next, 24);
 }
 
@@ -204,7 +205,7 @@ static void finalize(char* argv[]) {
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
-/* --- programs that are no children --- */
+/* --- programs that are not children --- */
 
 static void never(char* argv[]) {
     for (; *argv != NULL; ++argv) {
@@ -218,7 +219,7 @@ static void never(char* argv[]) {
     spawning_works();
 }
 
-/* One after the other, until the program is killed. */
+/* Spawns one after the other, until the program is killed. */
 static void many_spawns(char* argv[]) {
     (void)argv;
     for (int i = 0;; ++i) {
@@ -240,7 +241,8 @@ static int connect_to(const char* port) {
     return error;
 }
 
-/* Writes the port of a process of another job that ends, after it has closed the port or not. Returns the process. */
+/* Writes the port of a process of another job that ends, with its port closed or not. Returns the
+ * process. */
 static pid_t dying_port(char* how, char* port) {
     MPI_Comm child;
     int pid;
@@ -251,11 +253,11 @@ static pid_t dying_port(char* how, char* port) {
     return pid;
 }
 
-/* The same when it has ended. */
+/* Does the same, and waits for the end of the process. */
 static void dead_port(char* how, char* port) {
     const pid_t pid = dying_port(how, port);
     while (kill(pid, 0) == 0) usleep(1000);
-    spawning_works();  // makes progress, so that what the process has said last is known
+    spawning_works();  // makes progress, so that the last words of the process are known
 }
 
 static void garbage(void) {
@@ -284,7 +286,7 @@ static void garbage(void) {
     CHECK(class_of(connect_to(NULL)) == MPI_ERR_PORT);
 }
 
-/* One character of the name of a port that is open, at each place: it leads nowhere. */
+/* Changes one character of the name of an open port, at each place: the name leads nowhere. */
 static void almost(const char* port) {
     char wrong[MPI_MAX_PORT_NAME];
     for (size_t at = 0; at < strlen(port); ++at) {
@@ -309,7 +311,7 @@ static void ports(char* argv[]) {
 
     for (int i = 0; i < 20; ++i) {
         const pid_t pid = dying_port("port", port);
-        if (i % 2 != 0)  // what it has said last is not known here
+        if (i % 2 != 0)  // this process has not yet read its last words
             while (kill(pid, 0) == 0) usleep(1000);
         CHECK(class_of(connect_to(port)) == MPI_ERR_PORT);
     }
@@ -333,7 +335,7 @@ static void ports(char* argv[]) {
 
 /* --- processes that end without disconnecting --- */
 
-/* A process, its first child, and a child of both, which are of three jobs. */
+/* Makes a communicator of three jobs: a process, its first child, and a child of both. */
 static MPI_Comm of_three(MPI_Comm first, int is_first) {
     MPI_Comm two, second, three;
     MPI_Intercomm_merge(first, is_first, &two);
@@ -344,7 +346,8 @@ static MPI_Comm of_three(MPI_Comm first, int is_first) {
     return three;
 }
 
-/* Who waits for such a process hears of it; who waits for any of several does when all have ended. */
+/* A rank that waits for such a process gets an error. One that waits for any of several does when
+ * all have ended. */
 static void leaving(char* argv[]) {
     (void)argv;
     MPI_Comm first;
@@ -379,7 +382,7 @@ enum { threads = 4, rounds = 10 };
 static char shared_port[MPI_MAX_PORT_NAME];
 static MPI_Comm comms[threads];
 
-/* One client, so that no other thread can do without this one. */
+/* Accepts one client, so that no other thread can do without this one. */
 static void* accept_one(void* comm) {
     MPI_Comm client;
     CHECK(MPI_Comm_accept(shared_port, MPI_INFO_NULL, 0, *(MPI_Comm*)comm, &client) == MPI_SUCCESS);
@@ -387,7 +390,7 @@ static void* accept_one(void* comm) {
     return NULL;
 }
 
-/* The last ones wait for nobody. */
+/* Waits for clients, of which none comes any more. */
 static void* accept_none(void* comm) {
     MPI_Comm client;
     const int error = MPI_Comm_accept(shared_port, MPI_INFO_NULL, 0, *(MPI_Comm*)comm, &client);
@@ -413,13 +416,13 @@ static void one_port(char* argv[]) {
                          MPI_ERRCODES_IGNORE) == MPI_SUCCESS);
     for (int round = 0; round < rounds; ++round) {
         start_all(started, accept_one);
-        usleep(round % 2 * 10000);  // those that wait sleep meanwhile, in every second round
+        usleep(round % 2 * 10000);  // threads that wait sleep meanwhile, in every second round
         for (int child = 0; child < 2; ++child) MPI_Send(NULL, 0, MPI_INT, child, 0, children);
         join_all(started);
     }
     MPI_Comm_disconnect(&children);
     start_all(started, accept_none);
-    usleep(20000);  // some of them wait already, or all, or none
+    usleep(20000);  // some threads wait already, or all, or none
     MPI_Close_port(shared_port);
     join_all(started);
     for (int i = 0; i < threads; ++i) MPI_Comm_free(&comms[i]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Starts two children, which are this program, too:
- *   parent work          works with them for ever; says "child PID"
- *   parent wait          waits for them for ever, and they for it; says "child PID"
- *   parent leave FILE    disconnects, and ends; a child writes FILE a while later
- *   parent stay FILE     the same, but the children stay in a call for ever, and FILE is not written
- *   parent again N       starts children N times, and says what it has of descriptors, threads and memory before and after
- */
+/* Starts two children, which run this program, too.
+ *   parent work        works with them for ever; says "child PID".
+ *   parent wait        waits for them for ever, and they for it; says "child PID".
+ *   parent leave FILE  disconnects, and ends; a child writes FILE a while later.
+ *   parent stay FILE   the same, but the children stay in a call for ever, and FILE is not written.
+ *   parent again N     starts children N times. Says its descriptors, threads and memory before and
+ *                      after. */
 #include <dirent.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Large messages between two jobs: a process, and a child that is this program, too.
- *   payloads exchange          messages of many lengths and layouts, cancelled ones, and those of several threads
- *   payloads hidden            the end of a payload cannot be read by others while it is sent
- *   payloads computes          the receiver of a message is in no call of MPI until its sender has sent it
- *   payloads lost WAIT         a process of another job, which connects to this one, is killed while this one waits
- *                              for it in the middle of a message: WAIT is recv, irecv, ssend or issend
- *   payloads stop PORT         that other one
- * Says "fine" in the end.
- */
+/* Large messages between two jobs: a process, and a child that runs this program, too.
+ *   payloads exchange   messages of many lengths and layouts, cancelled ones, and those of several
+ *                       threads.
+ *   payloads hidden     the end of a payload cannot be read by others while it is sent.
+ *   payloads computes   the receiver of a message is in no call of MPI until its sender has sent
+ *                       it.
+ *   payloads lost WAIT  a process of another job, which connects to this one, is killed. This one
+ *                       waits for it in the middle of a message: WAIT is recv, irecv, ssend or
+ *                       issend.
+ *   payloads stop PORT  that other process.
+ *
+ * Says "fine" in the end. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +39,7 @@ static void complain(const char* what, ...) {
     ++errors;
 }
 
-/* One end: who the other one is, and which of the two this is. */
+/* One end: its peer, and its number of the two. */
 struct end {
     MPI_Comm comm;
     int peer, me;
@@ -104,7 +107,8 @@ static void both_ways(struct end end, int length) {
 
 enum { blocks = 50000, in_block = 12, apart = 20 };
 
-/* `bytes` has `blocks` blocks with gaps; or, from all of them in a row, if `spread`. */
+/* Moves `blocks` blocks with gaps from `bytes` into a row; with `spread` from the row into
+ * `bytes`. */
 static void move_blocks(unsigned char* row, unsigned char* bytes, int spread) {
     for (size_t i = 0; i < blocks; ++i) {
         if (spread)
@@ -275,7 +279,7 @@ static void exchange_in_all(MPI_Comm other, int is_child) {
 
 enum { hidden = 2 << 20 };
 
-/* Only once it is told, by SIGCONT, the whole payload can be read. */
+/* Sends a payload whose end can be read only after a signal, SIGCONT, tells this process. */
 static void send_hidden(MPI_Comm other) {
     unsigned char* bytes =
         mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -291,7 +295,7 @@ static void send_hidden(MPI_Comm other) {
 
 /* --- the process, and its child --- */
 
-/* Whether the process is stopped. */
+/* Returns whether the process is stopped. */
 static int is_stopped(int process) {
     char path[64], state = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", process);
@@ -306,7 +310,7 @@ static void wait_until_stopped(int process) {
     while (!is_stopped(process)) usleep(1000);
 }
 
-/* Receives what has come of the child's payload; the rest comes when it goes on. */
+/* Receives the part of the child's payload that has come; the rest comes when it goes on. */
 static void receive_hidden(MPI_Comm other, int child) {
     unsigned char* bytes = memory(most);
     wait_until_stopped(child);
@@ -333,7 +337,7 @@ static void send_and_stop(MPI_Comm other) {
     free(bytes);
 }
 
-/* The child stops once its payload is here, for which this thread does nothing. */
+/* The child stops once its payload is here. This thread does nothing for it. */
 static void receive_and_compute(MPI_Comm other, int child) {
     unsigned char* bytes = memory(most);
     MPI_Probe(0, tag, other, MPI_STATUS_IGNORE);
@@ -361,7 +365,8 @@ static int wait_for(MPI_Request* request, int child) {
     return MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
-/* Waits in the middle of a message to the process, or from it, while it is killed. Returns the error. */
+/* Waits in the middle of a message to the process, or from it, while it is killed. Returns the
+ * error. */
 static int lose(MPI_Comm other, int process, const char* how) {
     unsigned char* bytes = memory(most);
     MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A server that goes on when clients die, and its clients:
- *   server serve FILE N      writes its port to FILE, serves N clients that end in order
- *   server ask PORT          asks once, and ends in order
- *   server connect PORT      says "connected", and waits for an answer that never comes
- *   server loop PORT         connects and disconnects until it is killed
- */
+/* A server that goes on when clients die, and its clients.
+ *   server serve FILE N  writes its port to FILE, serves N clients that end in order.
+ *   server ask PORT      asks once, and ends in order.
+ *   server connect PORT  says "connected", and waits for an answer that never comes.
+ *   server loop PORT     connects and disconnects until it is killed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The least that a program of MPI does. */
+/* The smallest MPI program. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threads that call MPI for the first time at once, and end at once: a race detector has nothing to say.
+/// Threads call MPI for the first time at once, and end at once. A race detector must report
+/// nothing.
 
 #include <thread>
 #include <vector>

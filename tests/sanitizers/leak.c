@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loses memory of its own, which MPI has sent and received, and knows the address of. */
+/* Leaks memory of its own, which MPI has sent and received, and whose address MPI knows. */
 #include <stdlib.h>
 
 #include "../mpi/check.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threads whose accesses to plain variables are ordered by MPI alone: a race detector has nothing to say.
+/// Threads whose accesses to plain variables are ordered by MPI alone. A race detector must report
+/// nothing.
 ///
-/// On two ranks the same between processes; rank 1 answers what rank 0 sends.
+/// On two ranks the order is between processes: rank 1 answers the messages of rank 0.
 
 #include <cstdlib>
 #include <functional>
@@ -78,7 +79,8 @@ void send_and_receive(MPI_Comm comm) {
             }
 }
 
-/// A synchronous send is complete when its receive has started: what comes before that one is ordered, too.
+/// A synchronous send is complete when its receive has started. Accesses before that receive are
+/// ordered, too.
 void synchronous_send(MPI_Comm comm) {
     for (int i = 0; i < 20; ++i) {
         int plain = 0, data = 0;
@@ -95,7 +97,8 @@ void synchronous_send(MPI_Comm comm) {
     }
 }
 
-/// By other processes, on another communicator: nobody sees from here that one message answers the other.
+/// The answer comes through another process and communicator. This process cannot see that it is
+/// one.
 void round_trip(MPI_Comm there, MPI_Comm back) {
     if (rank == 1)
         for (int i = 0; i < 20; ++i) {
@@ -120,7 +123,8 @@ void round_trip(MPI_Comm there, MPI_Comm back) {
     }
 }
 
-/// One thread makes progress for requests of the other, and fills its buffers, and frees memory of its sends.
+/// One thread makes progress for requests of the other. It fills its buffers, and frees memory of
+/// its sends.
 void progress_for_others(MPI_Comm comm, MPI_Comm other) {
     const int peer = ranks == 1 ? 0 : 1 - rank;
     const auto exchange = [&](MPI_Comm on) {
@@ -189,7 +193,8 @@ void add(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 
-/// Steps of a collective, the program's operation among them, are run by whoever makes progress.
+/// Steps of a collective, the program's operation among them, run in any thread that makes
+/// progress.
 void collectives(MPI_Comm comm, MPI_Comm other) {
     MPI_Op sum;
     OK(MPI_Op_create(add, 1, &sum));
@@ -289,7 +294,7 @@ void generalized() {
 }
 
 std::mutex of_callbacks;
-int calls = 0;  // guarded by it
+int calls = 0;  // guarded by of_callbacks
 
 int copy(MPI_Comm comm, int, void*, void* value, void* copied, int* flag) {
     std::lock_guard guard(of_callbacks);
@@ -348,7 +353,7 @@ int main() {
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &one));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &two));
     send_and_receive(one);
-    OK(MPI_Barrier(one));  // it receives from any source
+    OK(MPI_Barrier(one));  // the round trip receives from any source
     synchronous_send(one);
     if (ranks > 1) round_trip(one, two);
     progress_for_others(one, two);

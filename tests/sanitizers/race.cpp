@@ -19,14 +19,14 @@ void spend(std::chrono::microseconds time) {
     while (std::chrono::steady_clock::now() - start < time) {}
 }
 
-/// A race detector may miss two accesses that happen at nearly the same time. So each race is run at several
-/// distances: `run(distance)`.
+/// Runs a race at several distances: `run(distance)`. A race detector may miss two accesses at
+/// nearly the same time.
 template <typename Run>
 void at_distances(const Run& run) {
     for (int round = 0; round < 20; ++round) run(std::chrono::microseconds(20 * round));
 }
 
-/// What the sender does after its send is not ordered before what the receiver does.
+/// The sender's accesses after its send are not ordered before those of the receiver.
 void after_send() {
     at_distances([](std::chrono::microseconds distance) {
         std::thread sender([] {
@@ -42,7 +42,7 @@ void after_send() {
 
 void count(void*, void*, int*, MPI_Datatype*) { ++racy; }
 
-/// Operations of a program are called by both threads at once.
+/// Both threads call operations of the program at once.
 void callback() {
     MPI_Op operation;
     OK(MPI_Op_create(count, 1, &operation));
@@ -59,7 +59,7 @@ void callback() {
     OK(MPI_Op_free(&operation));
 }
 
-/// Both threads send to themselves: neither hears of the other.
+/// Both threads send to themselves: no message orders them.
 void unordered_sends() {
     const auto exchange = [](int tag) {
         for (int i = 0; i < 10; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A program that gives back what it takes: no use of anything costs memory that is lost. What it keeps until
-/// the end is not lost either.
+/// A program that gives back what it takes. No use of MPI loses memory. Objects that live until the
+/// end are not lost either.
 
 #include <thread>
 #include <vector>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Collective accesses in small pieces, over and over, for HEDDLE_STRESS_SECONDS (default 5): in every round each rank writes
-/// pieces that alternate with those of the others, blocking, nonblocking or split, and reads those of the next rank.
+/// Collective accesses in small pieces, over and over, for HEDDLE_STRESS_SECONDS (default 5). In
+/// every round each rank writes pieces that alternate with those of the others, blocking,
+/// nonblocking or split. Then it reads those of the next rank.
 ///
 ///     mpiexec -n 4 files [--seed 1] [--killed RANK MICROSECONDS]
 ///
-/// --killed: that rank kills itself so many microseconds after all have begun, whatever it is in. The others end with it.
+/// --killed: that rank kills itself so many microseconds after all have begun, in whatever call it
+/// is. The others end with it.
 
 #include <chrono>
 #include <csignal>
@@ -27,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 int rank, size;
 
-/// A file without a name, so that nothing is left of it whoever is killed when.
+/// Opens a file without a name, so that nothing is left of it, whichever rank is killed at any
+/// time.
 MPI_File open_file() {
     int id = static_cast<int>(getpid());
     OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -71,7 +74,7 @@ void write(MPI_File file, const std::vector<char>& data, int how) {
     }
 }
 
-/// Seconds are those of rank 0, so that all of them end with the same round.
+/// Returns whether to go on. The time is that of rank 0, so that all ranks end with the same round.
 bool goes_on(Clock::time_point end) {
     int more = Clock::now() < end;
     OK(MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD));

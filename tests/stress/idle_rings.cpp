@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Rings that give their pages back while others are used: random messages of two threads of each rank by many tags,
-/// and rests in between, in which everybody waits for one. It goes round by round until HEDDLE_STRESS_SECONDS (default 5)
-/// are over, and until rings of each rank have given pages back.
+/// Rings that give their pages back while others are used. Two threads of each rank send random
+/// messages by many tags. In the rests between them all threads wait for one. The rounds end when
+/// HEDDLE_STRESS_SECONDS (default
+/// 5) are over and rings of each rank have given pages back.
 
 #include <chrono>
 #include <cstdlib>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int threads = 2, tags = 64, rest_tag = 1000, most_messages = 24, most_bytes = 3000;
 
-/// What one rank sends another with one tag in a round. Both know it.
+/// The messages of one rank to another with one tag in a round. Both know them.
 struct Batch {
     std::mt19937 random;
     int messages;
@@ -58,7 +59,8 @@ void exchange(int me, int ranks, int thread, int round) {
     }
 }
 
-/// Everybody waits for `root`, which waits for the time to pass. True: `root` has said that it is over.
+/// Waits for `root`, which waits for the time to pass. Returns true if `root` has said that it is
+/// over.
 bool rest(int me, int ranks, int thread, int root, std::mt19937& random, bool over) {
     const int tag = rest_tag + thread;
     int word = over ? 1 : 0;
@@ -72,7 +74,7 @@ bool rest(int me, int ranks, int thread, int root, std::mt19937& random, bool ov
     return over;
 }
 
-/// Rank 0: whether rings of all ranks have given pages back.
+/// Returns, on rank 0, whether rings of all ranks have given pages back.
 bool all_have_dropped(int me, int ranks, int thread) {
     unsigned long long mine = counter("rings_dropped");
     const int tag = rest_tag + thread;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The order of messages over several communicators, in plain MPI: each receive gets the first message that it
-/// accepts and that no receive before it got, by sender and communicator. What another communicator has in its
-/// rings and backlogs changes nothing. It goes round by round until HEDDLE_STRESS_SECONDS (default 5) are over.
+/// The order of messages over several communicators, in plain MPI. Each receive gets the first
+/// message that it accepts and that no earlier receive got, by sender and communicator. Rings and
+/// backlogs of another communicator change nothing. It goes round by round until
+/// HEDDLE_STRESS_SECONDS (default 5) are over.
 ///
 ///     mpiexec -n 3 order [--communicators 4] [--one-thread] [--one-core] [--seed 1]
 ///
-/// Rank 0 receives, the others send; a single rank sends to itself. Every communicator has a thread of its own on
-/// each side.
+/// Rank 0 receives, the others send; a single rank sends to itself. Every communicator has a thread
+/// of its own on each side.
 ///
-/// --one-thread   one thread on each side serves all communicators in random turns.
-/// --one-core     every thread of the node runs on the same core.
+/// --one-thread  one thread on each side serves all communicators in random turns.
+/// --one-core    every thread of the node runs on the same core.
 
 #include <algorithm>
 #include <array>
@@ -50,7 +51,7 @@ constexpr int most_words = 3000;
 
 int rank, ranks;
 
-/// Ends a test that hangs. Called whenever something has been received or sent.
+/// Sets the alarm that ends a test that hangs. Call it after each send or receive.
 void something_happens() { alarm(60); }
 void nothing_happens(int) {
     constexpr std::string_view text = "order: nothing has happened for 60 s\n";
@@ -58,7 +59,7 @@ void nothing_happens(int) {
     std::_Exit(1);
 }
 
-// --- what is sent: both sides compute it from the seed ---
+// --- messages: both sides compute them from the seed ---
 
 struct Message {
     int tag;
@@ -88,7 +89,7 @@ Plan plan_of(int round, int communicator, int sender) {
     return plan;
 }
 
-/// The program's own work, without MPI.
+/// Does the program's own work, without MPI.
 void compute(std::mt19937& random) {
     std::atomic<unsigned> result{0};
     for (unsigned i = random() % 30000; i > 0; --i) result.fetch_add(i, std::memory_order_relaxed);
@@ -105,7 +106,7 @@ public:
     }
     bool over() const { return next_ == plan_.size(); }
 
-    /// A burst, or a window, which is waited for. Nothing here waits for a receive.
+    /// Sends a burst, or a window and waits for it. Nothing here waits for a receive.
     void go_on(std::mt19937& random) {
         std::vector<MPI_Request> awaited;
         const bool in_burst = plan_[next_].in_burst;
@@ -142,7 +143,7 @@ private:
     const Plan plan_;
     std::size_t next_ = 0, first_word_ = 0;
     std::vector<int> data_;
-    std::vector<MPI_Request> later_;  ///< what a receive is waited for, or a long time
+    std::vector<MPI_Request> later_;  ///< requests that wait for a receive, or for long
 };
 
 // --- receivers ---
@@ -152,7 +153,7 @@ struct Pattern {
     bool accepts(int message_tag) const { return tag == MPI_ANY_TAG || tag == message_tag; }
 };
 
-/// What one sender has sent, or will, on one communicator, and nothing has received yet.
+/// The messages of one sender on one communicator, sent or not yet, that no receive has got.
 class Outstanding {
 public:
     explicit Outstanding(Plan plan) : plan_(std::move(plan)), taken_(plan_.size()) {
@@ -192,7 +193,7 @@ public:
 
     bool over() const { return count({}) == 0; }
 
-    /// Receives something, or posts a window, which the next turn completes.
+    /// Receives a message, or posts a window, which the next turn completes.
     void go_on(std::mt19937& random) {
         something_happens();
         if (!posted_.empty()) return complete();
@@ -222,7 +223,8 @@ private:
                 sum += senders_[i].count(pattern.tag);
         return sum;
     }
-    /// One that is certain to get a message, whatever the receives before it get that are open.
+    /// Returns a pattern that is certain to get a message, whatever the open receives before it
+    /// get.
     Pattern choose(std::mt19937& random, int open) const {
         Pattern pattern;
         if (random() % 2 == 0)
@@ -242,7 +244,7 @@ private:
         MPI_Abort(MPI_COMM_WORLD, 1);
         std::abort();
     }
-    /// In the order in which receives were posted.
+    /// Checks a receive. Call it in the order in which receives were posted.
     void check(const char* what, const Pattern& pattern, const MPI_Status& status,
                const int* data) {
         Outstanding& sender = from(status.MPI_SOURCE);
@@ -265,7 +267,7 @@ private:
         MPI_Recv(data.data(), most_words, MPI_INT, pattern.source, pattern.tag, comm_, &status);
         check(what, pattern, status, data.data());
     }
-    /// A probe for one tag fetches what is in the rings of that tag alone.
+    /// Probes for one tag, which fetches messages in the rings of that tag alone.
     void fetch_one_and_receive_any(std::mt19937& random, bool insists) {
         const Pattern one = choose(random, 0);
         int flag = 0;
@@ -318,7 +320,7 @@ private:
 
 // --- rounds ---
 
-/// Serves what is not over, for some turns each.
+/// Serves the sides that are not over, for some turns each.
 template <class Side>
 void serve(std::vector<Side*> sides, unsigned seed) {
     std::mt19937 random(seed);
@@ -384,7 +386,7 @@ void read_options(int argc, char** argv) {
         options.seconds = std::atoi(seconds);
 }
 
-/// The first one that this process may run on: with `--bind-to none` the same for all ranks.
+/// Binds this process to the first core it may use: with `--bind-to none` the same for all ranks.
 void stay_on_one_core() {
     cpu_set_t allowed, one;
     CPU_ZERO(&one);

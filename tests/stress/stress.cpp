@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Random traffic of many threads of many ranks, in plain MPI. It ends by its own protocol when
-/// HEDDLE_STRESS_SECONDS (default 5) are over, or with a report of what each thread was doing when a
-/// message is wrong or nothing has happened for a minute.
+/// HEDDLE_STRESS_SECONDS (default 5) are over. If a message is wrong, or nothing has happened for a
+/// minute, it ends with a report about each thread.
 ///
 ///     mpiexec -n 16 stress [--threads 4] [--seed 1] [--probes] [--dup] [--loose]
 ///
-/// scatter     each thread sends to random ranks, itself included, and takes whatever comes to its
-///             rank: wildcards of both kinds, exact receives, cancelled ones. A rank is done when all
-///             ranks have said how much they sent and that much has come.
-/// streams     each thread sends to one rank and receives from another a list of messages that both
-///             compute from a seed; blocking, nonblocking, synchronous, completed in all ways.
+/// scatter   each thread sends to random ranks, itself included, and takes any messages of its
+///           rank: by wildcards of both kinds, exact receives, cancelled ones. A rank is done when
+///           all ranks have said how much they sent and that much has come.
+/// streams   each thread sends a list of messages to one rank and receives a list from another.
+///           Both compute it from a seed. Messages are blocking, nonblocking, synchronous,
+///           completed by all calls.
 ///
-/// --probes    also MPI_Probe and its relatives.
-/// --dup       both at once, on two communicators.
-/// --loose     says nothing about the order in which wildcards see messages of different tags.
+/// --probes  also MPI_Probe and its relatives.
+/// --dup     both at once, on two communicators.
+/// --loose   says nothing about the order in which wildcards see messages of different tags.
 
 #include <array>
 #include <atomic>
@@ -48,7 +49,7 @@ struct Options {
 
 int rank, ranks;
 
-// --- what a report says ---
+// --- the words of a report ---
 
 struct Doing {
     std::atomic<const char*> what{"starting"};
@@ -105,7 +106,7 @@ struct Header {
     Kind kind;
     std::int32_t rank, thread, sequence, tag;
     std::uint32_t bytes;  ///< of the whole message; the number of messages sent, if over
-    std::uint64_t sum;    ///< of what follows
+    std::uint64_t sum;    ///< of the data that follows
 };
 
 std::uint64_t sum_of(const std::byte* data, std::size_t bytes) {
@@ -226,7 +227,7 @@ private:
     int stops_taken_ = 0;
 };
 
-/// What the threads of a rank share while they scatter.
+/// The state that the threads of a rank share while they scatter.
 struct Scatter {
     std::atomic<int> finished{0};
     std::unique_ptr<std::atomic<std::uint32_t>[]> sent_to =
@@ -241,13 +242,13 @@ struct Scatter {
         stops = 0;
         scatter_got = scatter_expected = scatter_overs = 0;
     }
-    /// True for the one thread that finds the rank done.
+    /// Returns true to the one thread that finds the rank done.
     bool is_done() {
         return scatter_overs == ranks && scatter_got == scatter_expected && !done.exchange(true);
     }
 };
 std::unique_ptr<Scatter> shared;
-std::atomic<int> ready_ranks{0};  ///< that have told rank 0 so
+std::atomic<int> ready_ranks{0};  ///< ranks that have told rank 0 so
 
 void Thread::send_scattered(Kind kind, int to, std::uint32_t count, int sequence) {
     const int tag = static_cast<int>(dice(scatter_tags));
@@ -284,7 +285,7 @@ void Thread::count_scattered(const Buffer& data, const MPI_Status& status) {
             ++shared->stops;
             ++stops_taken_;
             return;
-        case Kind::ready: ++ready_ranks; return;  // met by a wildcard on its way to another_round()
+        case Kind::ready: ++ready_ranks; return;  // met by a wildcard before another_round()
         case Kind::over:
             scatter_expected += static_cast<int>(header.bytes);
             ++scatter_overs;  // after scatter_expected
@@ -292,12 +293,12 @@ void Thread::count_scattered(const Buffer& data, const MPI_Status& status) {
         case Kind::data: ++me_.received; ++scatter_got;
     }
     if (shared->is_done()) {
-        // Wake those who wait for any message.
+        // Wakes the threads that wait for any message.
         for (int i = 0; i < options.threads; ++i) send_scattered(Kind::stop, rank, 0, i);
     }
 }
 
-/// For messages in the order in which their receives were posted.
+/// Checks messages in the order in which their receives were posted.
 void Thread::check_order(const Buffer& data, bool any) {
     Header header;
     std::memcpy(&header, data.data(), sizeof header);
@@ -380,7 +381,7 @@ void Thread::complete_some(bool may_block) {
 
 void Thread::probe_scattered([[maybe_unused]] bool may_block) {
 #ifndef HEDDLE_STRESS_WITHOUT_PROBES
-    // With receives posted, their order against what is taken here would be unknown.
+    // If receives are posted, their order relative to messages taken here would be unknown.
     if (!posted_.empty()) return;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -429,8 +430,9 @@ void Thread::scatter(int round) {
         }
         if (options.probes && dice(4) == 0) probe_scattered(sent == quota);
         step("scatter: posting");
-        // A thread may block once it has sent everything, or for sends of its own to complete: others
-        // may wait for its messages. A wildcard must be there, for which a stop will come in the end.
+        // A thread may block once it has sent everything, or for sends of its own to complete:
+        // others may wait for its messages. There must be a wildcard, for which a stop will come in
+        // the end.
         bool wildcard = false;
         for (const Receive& r : posted_) wildcard = wildcard || (r.any && !r.complete);
         while (posted_.size() < 4 && dice(3) != 0) {
@@ -442,7 +444,7 @@ void Thread::scatter(int round) {
         step(may_block ? "scatter: completing, blocking" : "scatter: completing");
         if (!shared->done || !may_block) complete_some(may_block);
         settle_in_order();
-        if (!posted_.empty() && dice(8) == 0) {  // changes its mind about one
+        if (!posted_.empty() && dice(8) == 0) {  // cancels a receive
             Receive& receive = posted_[dice(static_cast<unsigned>(posted_.size()))];
             if (!receive.complete) {
                 step("scatter: cancelling");
@@ -462,14 +464,14 @@ void Thread::scatter(int round) {
     }
     settle_in_order();
     step("scatter: finishing sends");
-    // Others may still be blocked: what this thread took is theirs.
+    // Others may still be blocked: the stops that this thread took are theirs.
     shared->stops -= stops_taken_;
     for (; stops_taken_ > 0; --stops_taken_) send_scattered(Kind::stop, rank, 0, 0);
     for (Send& send : sends_) MPI_Wait(&send.request, MPI_STATUS_IGNORE);
     sends_.clear();
 }
 
-/// A stream of messages from thread t of one rank to thread t of another, as both know it.
+/// A stream of messages from thread t of one rank to thread t of another. Both know it.
 struct Stream {
     std::vector<std::size_t> sizes;
     std::vector<int> tags;
@@ -480,7 +482,8 @@ struct Stream {
         const std::size_t count = 1 + random() % 24;
         for (std::size_t i = 0; i < count; ++i) {
             sizes.push_back(random() % 10 == 0 ? 0 : random_size(random));
-            // Told apart by round: a rank may be ahead, and MPI_ANY_SOURCE does not mind who sends.
+            // The round tells them apart: a rank may be ahead, and MPI_ANY_SOURCE accepts any
+            // sender.
             tags.push_back(stream_tags * (1 + thread) + round % 20 * 4 +
                            static_cast<int>(random() % 4));
         }
@@ -636,8 +639,8 @@ void Thread::streams(int round) {
     me_.received += receives.size();
 }
 
-/// All ranks come here before one goes on; rank 0 decides whether there is another round. The
-/// messages to rank 0 may meet wildcards there, which it then counts.
+/// Returns whether there is another round. All ranks come here before one goes on, and rank 0
+/// decides. The messages to rank 0 may meet wildcards there, which it then counts.
 bool another_round(Clock::time_point end) {
     int more = Clock::now() < end ? 1 : 0;
     Buffer data;
@@ -658,7 +661,7 @@ bool another_round(Clock::time_point end) {
     return more != 0;
 }
 
-/// Messages of kind stop that nobody needed.
+/// Receives messages of kind stop that no thread needed.
 void take_stops(MPI_Comm comm) {
     while (shared->stops < options.threads) {
         Buffer data(sizeof(Header));

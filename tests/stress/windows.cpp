@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random operations on windows, eight times as many threads as cores, until HEDDLE_STRESS_SECONDS (default 5) are over.
-/// Each rank has a thread for epochs that all ranks begin together, and others that each have a window of locks and
-/// share one that is open all the time. What may be known of the content of a window is checked.
+/// Random operations on windows, eight times as many threads as cores, until HEDDLE_STRESS_SECONDS
+/// (default 5) are over. Each rank has a thread for epochs that all ranks begin together. Its other
+/// threads each have a window of locks and share one that is open all the time. The test checks all
+/// that may be known of the content of a window.
 ///
 ///     mpiexec -n 4 windows [--seed 1] [--killed RANK MICROSECONDS]
 ///
-/// fences      each rank puts into the next one, between fences, or post and start and complete and wait
-/// counters    read, incremented and written back under an exclusive lock, read under shared ones; all
-///             targets are read under the lock of all: the sum of all counters is the number of increments
-/// numbers     drawn by MPI_Fetch_and_op from counters of all ranks, and pairs of words that are put and got by
-///             the thread that has them for itself, with flushes between
+/// fences    each rank puts into the next one, between fences, or post and start and complete and
+///           wait.
+/// counters  read, incremented and written back under an exclusive lock, read under shared ones.
+///           All targets are read under the lock of all: the sum of all counters is the number of
+///           increments.
+/// numbers   drawn by MPI_Fetch_and_op from counters of all ranks. Also pairs of words that the
+///           thread that has them for itself puts and gets, with flushes between.
 ///
-/// --killed: that rank kills itself so many microseconds after all have begun, whatever its threads are in.
+/// --killed: that rank kills itself so many microseconds after all have begun, in whatever calls
+/// its threads are.
 
 #include <algorithm>
 #include <array>
@@ -66,7 +70,7 @@ void by_groups(Window& window, std::int64_t value, int next, MPI_Group everybody
     OK(MPI_Win_wait(window.win));
 }
 
-/// Rank 0 says in each round whether it is the last one.
+/// Runs epochs. Rank 0 says in each round whether it is the last one.
 void epochs(Window& window, Clock::time_point end) {
     MPI_Group everybody;
     OK(MPI_Comm_group(MPI_COMM_WORLD, &everybody));
@@ -98,7 +102,7 @@ void increment(Window& window, int target, int cell) {
     OK(MPI_Win_unlock(target, window.win));
 }
 
-/// Writers change both cells of a target.
+/// Compares the cells of a target. Writers change both.
 void compare(Window& window, int target) {
     std::array<std::int64_t, 2> pair{-1, -2};
     OK(MPI_Get(pair.data(), 2, MPI_INT64_T, target, 0, 2, MPI_INT64_T, window.win));
@@ -120,7 +124,7 @@ void increment_both(Window& window, int target) {
     OK(MPI_Win_unlock(target, window.win));
 }
 
-/// Answers how often a counter was incremented.
+/// Returns how often a counter was incremented.
 std::int64_t locks(Window& window, std::mt19937& random) {
     const auto target = static_cast<int>(random() % static_cast<unsigned>(size));
     switch (random() % 4) {
@@ -141,7 +145,7 @@ std::int64_t locks(Window& window, std::mt19937& random) {
 
 // --- a window that is open all the time ---
 
-/// Of each rank: a counter, and a word for each thread.
+/// The memory of each rank: a counter, and a word for each thread.
 struct Open {
     static int cells() { return 1 + size * threads; }
     Window window{cells()};

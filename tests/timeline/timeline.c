@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs whose timelines are known. timeline NAME
-//   late       rank 1 comes 20 ms late to each of ten MPI_Allreduce, and messages go round
-//   many       more events than are kept
-//   receives   receives that are posted in another order than they are completed, from any source, persistent
-//   objects    a duplicate, a window and a file
-//   between    two ranks with an intercommunicator
-//   hang       rank 0 waits for a message that rank 1 does not send; rank 1 computes
-//   killed     rank 1 kills itself
-//   threads    two threads of each rank communicate
+//   late      rank 1 comes 20 ms late to each of ten MPI_Allreduce, and messages go round.
+//   many      more events than are kept.
+//   receives  receives that complete in another order than they are posted, from any source,
+//             persistent.
+//   objects   a duplicate, a window and a file.
+//   between   two ranks with an intercommunicator.
+//   hang      rank 0 waits for a message that rank 1 does not send; rank 1 computes.
+//   killed    rank 1 kills itself.
+//   threads   two threads of each rank communicate.
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

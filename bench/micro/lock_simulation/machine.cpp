@@ -19,7 +19,7 @@ struct Machine::Fiber {
     ucontext_t context{};
     std::uint64_t waits = 0;
     std::vector<std::pair<Line*, std::uint64_t>>
-        looked_at;  ///< since the last wait, and what version it saw
+        looked_at;  ///< lines read since the last wait, and their versions then
 };
 
 platform::Hierarchy Topology::hierarchy() const {
@@ -92,7 +92,7 @@ void Machine::leave() {
 }
 
 void Machine::go_on_at(Time time) {
-    // Nobody is before it: no need to change fibers.
+    // No fiber is before this one: no need to change fibers.
     if (time <= until_ && (events_.empty() || events_.top().at > time)) {
         now_ = time;
         return;
@@ -110,7 +110,7 @@ Time Machine::fetch(Line& line, bool to_write, Time at) {
     const unsigned me = running_->processor;
     if (line.holders[me] && (!to_write || line.alone)) return at + costs_.hit;
     Time nearest = costs_.far,
-         farthest = costs_.hit;  // the latter if there is nobody to take it from
+         farthest = costs_.hit;  // the cost if no processor has the line
     for (std::size_t p = line.holders._Find_first(); p < most_processors;
          p = line.holders._Find_next(p)) {
         if (p == me) continue;
@@ -139,7 +139,7 @@ void Machine::look_at(const void* word) {
         seen.emplace_back(&line, line.version);
     else
         known->second = line.version;
-    if (seen.size() > 8) seen.erase(seen.begin());  // a loop that waits looks at few
+    if (seen.size() > 8) seen.erase(seen.begin());  // a loop that waits reads few lines
 }
 
 void Machine::before_write(const void* word, bool locked) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A machine of many cores in virtual time: what its threads do costs what cache lines cost to transfer.
+/// A machine of many cores in virtual time: its threads pay for the transfers of cache lines.
 ///
-/// Threads        fibers; thread n runs on processor n, alone. The one whose time is least goes on, so that the
-///                order of everything follows from the costs, and a run repeats exactly.
-/// Lines          a processor has a line, alone or with others, or has to get it. Reading fetches it from the
-///                nearest one that has it, writing takes it from all of them, as long as the farthest one needs.
-///                A line serves one request at a time; those that come meanwhile wait in order.
-/// Simplified     a thread waits for its own stores (no store buffer); loads and stores of the lock are
-///                sequentially consistent; what is in no cache comes from near; caches never overflow;
-///                processors of one core do not slow each other down.
-/// Spinning       costs nothing while it sees nothing: a thread that waits goes on when a line that it has
-///                looked at since it last waited is written by somebody.
+/// Threads        fibers; thread n runs on processor n, alone. The thread whose time is least goes
+///                on. So the costs determine the order of everything, and a run repeats exactly.
+/// Lines          a processor has a line, alone or with others, or has to get it. Reading fetches
+///                it from the nearest processor that has it. Writing takes it from all of them, as
+///                long as the farthest one needs. A line serves one request at a time; later
+///                requests wait in order.
+/// Simplified     a thread waits for its own stores (no store buffer); loads and stores of the lock
+///                are sequentially consistent; a line that is in no cache comes from near; caches
+///                never overflow; processors of one core do not slow each other down.
+/// Spinning       costs nothing while the line does not change. A waiting thread goes on when
+///                another thread writes a line that it has looked at since its last wait.
 /// Thread safety  none: one machine at a time.
 
 #include <bitset>
@@ -32,10 +33,10 @@ constexpr Time nanoseconds(double ns) { return static_cast<Time>(ns * 1000); }
 
 struct Costs {
     Time hit = nanoseconds(1.5);     ///< an access to a line that the processor has
-    Time locked = nanoseconds(7);    ///< what a read-modify-write adds
+    Time locked = nanoseconds(7);    ///< added by a read-modify-write
     Time sibling = nanoseconds(15);  ///< a line from the other processor of the core
     Time near = nanoseconds(60);     ///< a line from another core of the socket
-    Time far = nanoseconds(140);     ///< from another socket
+    Time far = nanoseconds(140);     ///< a line from another socket
     Time pause = nanoseconds(20);    ///< of a spin loop; a waiter sees a change half of it late
     Time system_call = nanoseconds(300);
     Time heavy_fence = nanoseconds(400);
@@ -61,7 +62,7 @@ public:
     Machine& operator=(const Machine&) = delete;
 
     void thread(std::function<void()> body);
-    /// Runs until that time; threads that are not over then are left where they are. Throws
+    /// Runs until that time, and leaves threads that are not over then where they are. Throws
     /// std::runtime_error if all wait for each other.
     void run(Time until);
 
@@ -74,13 +75,15 @@ public:
 
     void work(Time time) { go_on_at(now_ + time); }
     void read(const void* word);
-    /// Up to the moment at which the word can be written; the write follows at once, then wrote().
+    /// Waits for the moment at which the word can be written. The write follows at once, then
+    /// wrote().
     void before_write(const void* word, bool locked);
     void wrote(const void* word);
-    void look_at(const void* word);  ///< the value just read, or not changed, is one to wait for
+    /// Makes the value just read, or not changed, one to wait for.
+    void look_at(const void* word);
     /// Reads and writes one line after the other, several at once.
     void touch(std::span<const void* const> words);
-    /// A look that was in vain.
+    /// Pays for a look that was in vain.
     void pause() { work(costs_.pause); }
     void wait_for_change();
     void heavy_fence() { work(costs_.heavy_fence); }
@@ -91,7 +94,7 @@ private:
     struct Fiber;
     struct Watcher {
         Fiber* fiber;
-        std::uint64_t wait;  ///< which of its waits
+        std::uint64_t wait;  ///< number of its wait
     };
     struct Line {
         std::bitset<most_processors> holders;
@@ -102,7 +105,7 @@ private:
     };
     struct Event {
         Time at;
-        std::uint64_t number;  ///< the first of those at one time is the first
+        std::uint64_t number;  ///< of events at one time the smallest is the first
         Fiber* fiber;
         bool operator>(const Event& other) const {
             return at != other.at ? at > other.at : number > other.number;
@@ -111,11 +114,11 @@ private:
 
     Line& line_of(const void* word) { return lines_[reinterpret_cast<std::uintptr_t>(word) / 64]; }
     Time distance(unsigned from, unsigned to) const;
-    /// When the running thread's request, made at `at`, is served.
+    /// Returns the time at which the running thread's request, made at `at`, is served.
     Time fetch(Line& line, bool to_write, Time at);
     void wake(Fiber& fiber, Time at);
     void go_on_at(Time time);
-    void leave();  ///< to whoever is next
+    void leave();  ///< hands the processor to the next fiber
     static void begin(unsigned high, unsigned low);
 
     static inline Machine* current_ = nullptr;

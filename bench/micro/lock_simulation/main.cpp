@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How the lock protocols would do on a machine of many cores: the same templates as in sync/locks, on a
-/// machine in virtual time (machine.hpp), under what threads do in P2 (regimes.hpp).
+/// Simulates the lock protocols on a machine of many cores: the same templates as in sync/locks, on
+/// a machine in virtual time (machine.hpp), under the regimes of P2 (regimes.hpp).
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -31,7 +31,8 @@ struct Contestant {
     double (*measure)(unsigned threads, const Workload&);
 };
 
-/// Has the lock passed on among threads on the processors of this machine for a while; acquisitions a second.
+/// Passes the lock on among threads on the processors of this machine. Returns acquisitions a
+/// second.
 template <class L>
 double pass(unsigned threads, const Workload& work) {
     struct alignas(64) Line {
@@ -50,7 +51,7 @@ double pass(unsigned threads, const Workload& work) {
             CPU_ZERO(&here);
             CPU_SET(t % processors, &here);
             pthread_setaffinity_np(pthread_self(), sizeof here,
-                                   &here);  // where it may not, it stays where it is
+                                   &here);  // a thread that may not run there stays where it is
             std::minstd_rand random(t + 1);
             std::uint64_t mine = 0;
             ready.fetch_add(1);
@@ -74,7 +75,7 @@ double pass(unsigned threads, const Workload& work) {
         took.count();
 }
 
-/// The best of several trials, which an interruption cannot spoil.
+/// Returns the best of several trials, which an interruption cannot spoil.
 template <class L>
 double measure(unsigned threads, const Workload& work) {
     double best = 0;
@@ -103,8 +104,9 @@ Topology topology_of(const std::string& text) {
     return topology;
 }
 
-/// A table of rates, in millions a second and relative to MCS; for the last number of threads also, for each
-/// path, the share of productive acquisitions, how many there are for an operation, and how many others wait.
+/// Prints a table of rates, in millions a second and relative to MCS. For the last number of
+/// threads it also prints three figures of each path. They are the share of productive
+/// acquisitions, the acquisitions for an operation, and the number of other threads that wait.
 void print_table(const std::vector<unsigned>& threads, const std::vector<Contestant>& all,
                  const std::map<std::string_view, std::vector<Outcome>>& outcomes) {
     fmt::print("{:<16}", "threads");
@@ -132,8 +134,8 @@ void print_table(const std::vector<unsigned>& threads, const std::vector<Contest
     }
 }
 
-/// The passing regime simulated for two cores next to what this machine does; threads beyond two share cores,
-/// which is not simulated.
+/// Prints the passing regime simulated for two cores next to the rates of this machine. Threads
+/// beyond two share cores, which is not simulated.
 void check(const std::vector<Contestant>& all, const Costs& costs, Workload work) {
     fmt::print("nanoseconds a passage; {} random lines of {} inside\n{:<16}", work.passage_lines,
                work.shared_lines, "threads");

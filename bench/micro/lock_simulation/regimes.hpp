@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What threads do with a lock in P2: pass it on (figure 2a), pipeline messages (section 3.4.3), or have
-/// one message in flight each (section 3.4.2). The library is that of the paper's figure 1: one lock; a call
-/// issues its operation within it (main path); a call that waits looks whether its own operations are
-/// complete and polls the network, within the lock each time: at first as main path, then as progress path.
+/// The threads' use of a lock in P2. They pass it on (figure 2a), pipeline messages (section
+/// 3.4.3), or have one message in flight each (section 3.4.2). The library is that of the paper's
+/// figure 1, with one lock. A call issues its operation within it (main path). A call that waits
+/// looks whether its own operations are complete and polls the network, within the lock each time.
+/// It takes the main path at first, then the progress path.
 ///
-/// A poll takes the completions that are there, whoever waits for them; the one who does sees it when it
-/// has the lock again. An acquisition is productive if an operation was issued in it, if its poll found a
-/// completion, or if the thread's own wait ended in it.
+/// A poll takes all completions that are there, also those of other threads. Each thread sees its
+/// own when it has the lock again. An acquisition is productive if an operation was issued in it or
+/// its poll found a completion. It is also productive if the thread's own wait ended in it.
 
 #include <algorithm>
 #include <queue>
@@ -26,18 +27,20 @@ enum class Regime { passing, throughput, latency };
 
 struct Workload {
     Regime regime = Regime::throughput;
-    Time duration = nanoseconds(40e6);  ///< of which the first quarter does not count
+    Time duration = nanoseconds(40e6);  ///< the first quarter does not count
     unsigned threads = 1;
     unsigned passage_lines = 10;  ///< touched in the passing regime, as in the paper
     unsigned issue_lines = 4;     ///< of the library's, touched by issuing an operation
-    unsigned poll_lines = 2;      ///< by a poll that finds nothing, the same ones each time
-    unsigned found_lines = 2;     ///< more, by one that does
-    unsigned shared_lines = 64;   ///< of which those of issuing and finding are chosen at random
+    unsigned poll_lines = 2;      ///< touched by a poll that finds nothing, the same ones each time
+    unsigned found_lines = 2;     ///< touched besides by a poll that finds any
+    /// The lines of issuing and finding are chosen from these at random.
+    unsigned shared_lines = 64;
     Time issue_work = nanoseconds(100), poll_work = nanoseconds(50), found_work = nanoseconds(50);
     unsigned window = 64;  ///< messages of a thread before it waits, in the throughput regime
     unsigned batch = 8;    ///< completions that one poll takes
-    Time network = nanoseconds(1000), gap = nanoseconds(50);  ///< one way; between two messages
-    Time service = nanoseconds(2000);                         ///< of the server, for one message
+    /// in one direction; between two messages
+    Time network = nanoseconds(1000), gap = nanoseconds(50);
+    Time service = nanoseconds(2000);  ///< of the server, for one message
 };
 
 inline double ratio(std::uint64_t part, std::uint64_t whole) {
@@ -67,7 +70,7 @@ struct Outcome {
     }
 };
 
-/// Completions on their way: of messages that leave one after another, or come back from the server.
+/// Completions under way: of messages that leave one after another, or come back from the server.
 class Network {
 public:
     explicit Network(const Workload& work) : work_(work) {}
@@ -116,10 +119,10 @@ public:
 
 private:
     struct alignas(64) Line {
-        std::uint64_t completed = 0;  ///< of the thread that it belongs to
+        std::uint64_t completed = 0;  ///< of the thread that owns it
     };
 
-    /// Taken on one of the paths for as long as this lives.
+    /// The lock, held on one of the paths for as long as this lives.
     class Held {
     public:
         Held(Process& process, Path path) : process_(process), count_(process.outcome.of(path)) {
@@ -158,7 +161,7 @@ private:
         while (true) {
             Held held(*this, Path::main);
             touch_some(work_.passage_lines, random);
-            Machine::here().work(work_.passage_lines * nanoseconds(4));  // choosing them
+            Machine::here().work(work_.passage_lines * nanoseconds(4));  // choosing the lines
             ++outcome.operations;
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The world (sync/native.hpp) whose atomics cost the virtual time of a Machine. Limits of time are not
-/// simulated: no regime uses them.
+/// The world (sync/native.hpp) whose atomics cost the virtual time of a Machine. Limits of time are
+/// not simulated, since no regime uses them.
 
 #include <atomic>
 #include <chrono>
@@ -82,7 +82,7 @@ struct CostedWorld {
         Machine::here().wake_one(word.word());
     }
     static void pause() noexcept { Machine::here().pause(); }
-    /// Every thread has a processor of its own, so an offer is where a spinning thread waits for free.
+    /// A spinning thread waits for free at an offer, since it has a processor of its own.
     static constexpr int pauses_before_offer = 1;
     static void yield() noexcept { Machine::here().wait_for_change(); }
     static std::chrono::nanoseconds now() noexcept {

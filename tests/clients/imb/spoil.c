@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library before a program of MPICH's ABI: the first byte of what MPI_Recv receives becomes another one. */
+/* A library before a program of MPICH's ABI. It changes the first byte of each message that
+ * MPI_Recv receives. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

@@ -10,14 +10,14 @@
 
 /* ---- Messages ---- */
 
-/* A receive is posted before each send, which may be to oneself. */
+/* Posts a receive before each send, which may be to the rank itself. */
 #define RECEIVED(...)                                                \
     do {                                                             \
         MPI_Request receive_ = MPI_REQUEST_NULL;                     \
         fill();                                                      \
         OK(N(Irecv)(got, 2, MPI_INT, left, 7, world, &receive_));    \
         CHECK(receive_ != MPI_REQUEST_NULL);                         \
-        OK(MPI_Barrier(world)); /* of which MPI_Rsend can be sure */ \
+        OK(MPI_Barrier(world)); /* after it MPI_Rsend can be sure */ \
         __VA_ARGS__;                                                 \
         complete_receive(&receive_, left, 7, 2);                     \
         CHECK(got[0] == 100 * left && got[1] == 100 * left + 1);     \
@@ -31,7 +31,7 @@
              CHECK(r != MPI_REQUEST_NULL); OK(MPI_Start(&r)); OK(MPI_Wait(&r, MPI_STATUS_IGNORE)); \
              CHECK(r != MPI_REQUEST_NULL); OK(MPI_Request_free(&r)); CHECK(r == MPI_REQUEST_NULL))
 
-/* The same to and from no process: nothing is sent. */
+/* Sends to and receives from MPI_PROC_NULL: no message is sent. */
 #define SEND_NOWHERE(X) OK(N(X)(given, 2, MPI_INT, MPI_PROC_NULL, 7, world))
 #define ISEND_NOWHERE(X)                                          \
     do {                                                          \
@@ -98,7 +98,7 @@ static void messages_of_nobody(void) {
     RECEIVES_NOTHING(OK(N(Imrecv)(got, 2, MPI_INT, &message, &request)));
 }
 
-/* Wildcards, and what comes from whom. */
+/* Receives with wildcards, and checks source and tag. */
 #define FROM_ANY(...)                                                    \
     do {                                                                 \
         MPI_Request send = MPI_REQUEST_NULL, request = MPI_REQUEST_NULL; \
@@ -248,7 +248,7 @@ static void messages(void) {
         OK(MPI_Request_free(&r));                        \
     } while (0)
 #define FROM(r, i) (100 * (r) + (i))
-/* got[place] == value for each rank r and j below 2. */
+/* Checks that got[place] == value for each rank r and j below 2. */
 #define EACH(place, value)            \
     for (int r_ = 0; r_ < size; ++r_) \
         for (int j = 0; j < 2; ++j) CHECK(got[place] == (value))
@@ -315,7 +315,7 @@ static void collectives(void) {
         twos, at, types, ring);
 }
 
-/* Between two groups: the root's group says MPI_ROOT. */
+/* Calls collectives between two groups: the root's group says MPI_ROOT. */
 static void between_groups(void) {
     MPI_Comm half, inter;
     OK(MPI_Comm_split(world, rank, 0, &half));
@@ -341,7 +341,7 @@ static void between_groups(void) {
 
 /* ---- Datatypes ---- */
 
-/* Sends one element of a type to the neighbour, which gets its MPI_INTs as they lie there. */
+/* Sends one element of a type to the neighbour, which gets its MPI_INTs at their places. */
 static void passes(MPI_Datatype* type, Count elements, const int* places) {
     Count bytes = -1, extent_elements = -1;
     MPI_Status status;
@@ -554,7 +554,7 @@ static void windows(void) {
     CHECK(got[0] == 200 * rank + 3);
     OK(MPI_Win_unlock(right, win));
 
-    /* Nothing is written to no process. */
+    /* A call to MPI_PROC_NULL writes nothing. */
     fill();
     OK(MPI_Win_lock_all(0, win));
     OK(N(Put)(given, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win));
@@ -580,7 +580,7 @@ static void windows(void) {
 
 static MPI_File file;
 #define AT(i) ((MPI_Offset)((i) * sizeof(int)))
-/* Each rank has two numbers of its own; the call writes there, and what is read there is what was written. */
+/* Each rank has two numbers of its own. The call writes them, and reading must give them back. */
 static void begin_file(void) {
     fill();
     OK(MPI_File_seek(file, AT(2 * rank), MPI_SEEK_SET));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this test share. */
+/* The parts that the files of this test share. */
 #ifndef EVERY_CALL_H
 #define EVERY_CALL_H
 
@@ -8,29 +8,29 @@
 extern int rank, size, left, right;
 extern MPI_Comm world; /* a duplicate of MPI_COMM_WORLD */
 extern MPI_Comm ring;  /* from left, to right */
-extern char path[256]; /* of a file */
+extern char path[256]; /* path of a file */
 extern char* program;
 
 enum { room = 64, most_ranks = 8 };
 extern int given[room], got[room];
-/* given[i] = 100 rank + i; got[i] = -1. */
+/* Sets given[i] = 100 rank + i and got[i] = -1. */
 void fill(void);
-/* The sum of given[i] of the first `ranks` ranks. */
+/* Returns the sum of given[i] of the first `ranks` ranks. */
 int sum(int i, int ranks);
-/* Completes a request that is one, and leaves a null one. */
+/* Completes a request. A null request stays as it is. */
 void complete(MPI_Request* request);
 /* Completes a receive: its source, tag, and number of MPI_INT. */
 void complete_receive(MPI_Request* request, int source, int tag, int count);
 void check_status(const MPI_Status* status, int source, int tag, int count);
 
-/* Functions with counts: all of them once with int, once with MPI_Count. */
+/* Calls the functions with counts, once with int, once with MPI_Count. */
 void with_counts(void);
 void with_large_counts(void);
 
 /* Looks at a group, and frees it. */
 void is_group(MPI_Group* group, int wanted, int wanted_rank);
 
-/* The other parts. */
+/* The other parts of the test. */
 void messages_and_requests(void);
 void communicators_and_groups(void);
 void objects(void);
@@ -42,7 +42,7 @@ int be_a_child(void);
 
 /* Written by every_call.py: MPI_X(...) marks X as called. */
 #include "every_call_marks.h"
-/* What the children have called. */
+/* Marks of the calls that the children have made. */
 extern unsigned char seen_by_children[functions_of_face];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every function of the ABI of a face is called with good arguments, and what comes back is looked at. */
+/* Calls every function of the ABI of a face with good arguments, and checks the results. */
 #include "every_call.h"
 
 int rank, size, left, right;
@@ -8,7 +8,7 @@ char path[256];
 int given[room], got[room];
 char* program;
 
-/* ---- What the files share ---- */
+/* ---- The parts that the files share ---- */
 
 void fill(void) {
     for (int i = 0; i < room; ++i) {
@@ -72,7 +72,7 @@ static void is_error_class(int class) {
     CHECK(status.MPI_ERROR == class);
     OK(MPI_Status_get_error(&status, &is));
     CHECK(is == class);
-    CHECK(MPI_Comm_call_errhandler(MPI_COMM_SELF, class) == MPI_SUCCESS); /* it returns */
+    CHECK(MPI_Comm_call_errhandler(MPI_COMM_SELF, class) == MPI_SUCCESS); /* the handler returns */
 }
 static void constants(void) {
 #define TYPE(name, other_name) is_type(name, #name, #other_name);
@@ -106,7 +106,7 @@ static void constants(void) {
 
 /* ---- The end ---- */
 
-/* Functions that need a second rank; without one they are not missed. */
+/* Returns whether the function needs a second rank. With one rank it may be missing. */
 static int needs_two(const char* name) {
     static const char* const functions[] = {"MPI_Intercomm_create",
                                             "MPI_Intercomm_merge",
@@ -125,7 +125,7 @@ static int needs_two(const char* name) {
         if (strcmp(name, functions[i]) == 0) return 1;
     return 0;
 }
-/* Each function of the table, by any of the ranks. */
+/* Checks that one of the ranks has called each function of the table. */
 static void nothing_is_missing(const unsigned char* seen) {
     int called = 0, missing = 0;
     for (int i = 0; i < functions_of_face; ++i) {

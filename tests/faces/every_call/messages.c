@@ -74,7 +74,7 @@ static void completion(void) {
     }
     end_two(r);
 
-    /* What is cancelled, and what is freed. */
+    /* Requests are cancelled, or freed. */
     OK(MPI_Irecv(got, 1, MPI_INT, left, 40, world, &r[0]));
     OK(MPI_Cancel(&r[0]));
     OK(MPI_Wait(&r[0], &status));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors, info, names, datatypes, windows and files: what has no count. */
+/* Errors, info, names, datatypes, windows and files: functions that have no count. */
 #include "every_call.h"
 
 static int deletions;
@@ -31,7 +31,7 @@ static void handle_win(MPI_Win* win, int* code, ...) {
     CHECK(*win == window);
     ++handled, handled_code = *code;
 }
-/* Of an object of each kind: the handler that is set comes back, and is called with the code. */
+/* Sets a handler on an object of each kind. It comes back, and is called with the code. */
 #define HANDLES_ERRORS(Object, function, object)                                \
     do {                                                                        \
         MPI_Errhandler handler = MPI_ERRHANDLER_NULL, is = MPI_ERRHANDLER_NULL; \
@@ -156,7 +156,7 @@ static void names_and_places(void) {
     OK(MPI_Free_mem(memory));
 }
 
-/* ---- Datatypes: what has no count ---- */
+/* ---- Datatypes: functions that have no count ---- */
 
 static void types(void) {
     MPI_Datatype type, copy, parts[1] = {MPI_DATATYPE_NULL};
@@ -221,7 +221,7 @@ static void types(void) {
     CHECK(type == MPI_DOUBLE_INT);
 }
 
-/* ---- Windows: what has no count ---- */
+/* ---- Windows: functions that have no count ---- */
 
 static void windows(void) {
     int memory[4] = {rank, 0, 0, 0}, result = -1, flag = -1, key = MPI_KEYVAL_INVALID;
@@ -272,7 +272,7 @@ static void windows(void) {
     CHECK(memory[1] == 9);
     OK(MPI_Win_unlock_all(window));
 
-    /* Two epochs in which each one is origin and target. */
+    /* In two epochs each rank is origin and target. */
     OK(MPI_Comm_group(world, &all));
     OK(MPI_Group_incl(all, 1, &right, &group));
     MPI_Group sources;
@@ -311,7 +311,7 @@ static void windows(void) {
     OK(MPI_Win_free(&window));
 }
 
-/* ---- Files: what has no count ---- */
+/* ---- Files: functions that have no count ---- */
 
 static void files(void) {
     MPI_File file;
@@ -369,7 +369,7 @@ static void files(void) {
     OK(MPI_Barrier(world));
 }
 
-/* ---- What MPI 3.0 removed ---- */
+/* ---- Functions that MPI 3.0 removed ---- */
 
 static void removed(void) {
     MPI_Datatype type;

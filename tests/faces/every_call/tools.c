@@ -70,7 +70,7 @@ static void control_variables(void) {
         OK(MPI_T_cvar_handle_free(&handle));
     }
     CHECK(enums > 0);
-    (void)written; /* most may not be written any more */
+    (void)written; /* most variables may not be written any more */
 }
 
 static void performance_variables(void) {
