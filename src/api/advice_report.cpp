@@ -4,7 +4,7 @@
 #include <string>
 
 #include "api/say.hpp"
-#include "p2p/advice.hpp"
+#include "p2p/report/advice.hpp"
 
 namespace heddle::api {
 

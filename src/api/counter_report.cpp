@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/say.hpp"
-#include "p2p/counters.hpp"
+#include "p2p/report/counters.hpp"
 #include "tool/counters.hpp"
 #include "tool/settings.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Generalized requests (MPI 5.0, 13.2).
 
-#include "p2p/generalized.hpp"
+#include "p2p/requests/generalized.hpp"
 #include "api/completion.hpp"
 #include "api/entry.hpp"
 

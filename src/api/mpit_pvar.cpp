@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "api/mpit.hpp"
-#include "p2p/counters.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/report/counters.hpp"
 #include "tool/counters.hpp"
 
 namespace heddle::api::mpit {

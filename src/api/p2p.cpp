@@ -5,7 +5,7 @@
 #include "api/direct.hpp"
 #include "api/entry.hpp"
 #include "api/messages.hpp"
-#include "p2p/join.hpp"
+#include "p2p/requests/join.hpp"
 
 namespace heddle::api {
 

@@ -8,8 +8,8 @@
 #include "core/causality.hpp"
 #include "objects/callback.hpp"
 #include "objects/process.hpp"
-#include "p2p/message_requests.hpp"
-#include "p2p/tell.hpp"
+#include "p2p/report/tell.hpp"
+#include "p2p/requests/message_requests.hpp"
 
 namespace heddle::coll {
 namespace {

@@ -26,7 +26,7 @@
 
 #include "coll/schedule.hpp"
 #include "coll/step.hpp"
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 
 namespace heddle::coll {
 

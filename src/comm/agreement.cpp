@@ -8,8 +8,8 @@
 #include "comm/unless_lost.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
-#include "p2p/join.hpp"
 #include "p2p/operations.hpp"
+#include "p2p/requests/join.hpp"
 
 namespace heddle::comm {
 namespace {

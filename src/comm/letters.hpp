@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "core/thread.hpp"
-#include "p2p/guest_listener.hpp"
+#include "p2p/far/guest_listener.hpp"
 
 namespace heddle::comm {
 

@@ -7,7 +7,7 @@
 
 #include "launch/job.hpp"
 #include "launch/numbering.hpp"
-#include "p2p/network.hpp"
+#include "p2p/far/network.hpp"
 #include "tool/settings.hpp"
 
 namespace heddle::comm {

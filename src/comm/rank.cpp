@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "comm/other_nodes.hpp"
-#include "p2p/network.hpp"
-#include "p2p/network_worker.hpp"
+#include "p2p/far/network.hpp"
+#include "p2p/far/network_worker.hpp"
 #include "p2p/node_worker.hpp"
 #include "platform/fault_report.hpp"
 #include "transport/network.hpp"

@@ -8,7 +8,7 @@
 #include "mpi.h"
 #include "objects/process.hpp"
 #include "p2p/buffered.hpp"
-#include "p2p/network.hpp"
+#include "p2p/far/network.hpp"
 #include "p2p/waiting.hpp"
 
 namespace heddle::comm {

@@ -40,7 +40,7 @@ enum class Operation : std::uint8_t {
     persistent_partitioned,
     generalized,
     schedule,     ///< a nonblocking collective (coll/execution.hpp)
-    join,         ///< complete when several operations are (p2p/join.hpp)
+    join,         ///< complete when several operations are (p2p/requests/join.hpp)
     partitioned,  ///< a transfer of a partitioned message (partitioned/partitioned.hpp)
     access,       ///< to a window of another node (rma/far_targets.hpp)
     flush,        ///< complete when buffered messages have left (p2p/buffered.hpp)
@@ -90,7 +90,7 @@ struct alignas(cache_line) Request {
     bool cancelled = false;
     bool synchronous = false;  ///< send: completes when it is matched
     bool immortal = false;     ///< shared, never freed: the completed send
-    /// Send: goes through a ring of payload. Receive: see p2p/awaited_peer.hpp.
+    /// Send: goes through a ring of payload. Receive: see p2p/requests/awaited_peer.hpp.
     bool streamed = false;
     std::int32_t peer = 0;                          ///< number of the other process
     objects::Communicator* communicator = nullptr;  ///< counted while the operation is active
@@ -103,7 +103,8 @@ struct alignas(cache_line) Request {
         void* extra = nullptr;       ///< belongs to the operation's own file
         std::int32_t wanted_source;  ///< of a receive with MPI_ANY_TAG; matching changes `source`
     };
-    bool any_tag = false;    ///< a receive of no instance, or parts in several (p2p/join.hpp)
+    bool any_tag =
+        false;  ///< a receive of no instance, or parts in several (p2p/requests/join.hpp)
     bool announced = false;  ///< send: counted among those whose payload is still to be taken
     sync::Claims::Claimable claimable;  ///< by the one thread that completes or frees it
 

@@ -184,7 +184,7 @@ struct alignas(cache_line) Thread {
     } last_failure;
     sync::locks::Visitor* visitor = nullptr;  ///< of critical sections; nullptr: none
     /// Messages taken from a ring while it was locked, to be matched in their own instance: a list.
-    /// Only used if senders choose the instance (p2p/laboratory.hpp).
+    /// Only used if senders choose the instance (p2p/laboratory/laboratory.hpp).
     match::Message* set_aside = nullptr;
     match::Message* last_set_aside = nullptr;
     alignas(cache_line) sync::Slot slot;

@@ -62,7 +62,7 @@ Moved InFileSystem::write(std::int64_t at, const std::byte* from, std::uint64_t 
     return moved;
 }
 
-/// Notes small writes for advice (p2p/advice.hpp).
+/// Notes small writes for advice (p2p/report/advice.hpp).
 void InFileSystem::note_small_writes(objects::Files& files) noexcept {
     files.counted.file_small_writes.add(tally_.small_writes);
     file_.small_writes += tally_.small_writes;

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <new>
 
-#include "p2p/endings.hpp"
 #include "p2p/message_offers.hpp"
 #include "p2p/node_worker.hpp"
+#include "p2p/requests/endings.hpp"
 
 namespace heddle::p2p {
 namespace {

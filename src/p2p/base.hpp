@@ -14,9 +14,9 @@
 #include "node/board.hpp"
 #include "node/mailboxes.hpp"
 #include "node/rings.hpp"
-#include "p2p/guest_listener.hpp"
-#include "p2p/laboratory.hpp"
-#include "p2p/requests.hpp"
+#include "p2p/far/guest_listener.hpp"
+#include "p2p/laboratory/laboratory.hpp"
+#include "p2p/requests/requests.hpp"
 #include "p2p/stamps.hpp"
 #include "progress/lot.hpp"
 #include "sync/lone_thread.hpp"
@@ -58,7 +58,8 @@ struct Base {
         return !is_far(process) && mailboxes.is_under_pressure(process);
     }
     bool in_laboratory() const noexcept { return laboratory != nullptr; }
-    /// Returns whether messages have numbers, and are matched in their order (p2p/laboratory.hpp).
+    /// Returns whether messages have numbers, and are matched in their order
+    /// (p2p/laboratory/laboratory.hpp).
     bool is_sequenced() const noexcept { return laboratory != nullptr && laboratory->sequenced; }
 
     instance::AllInstances lock_all() { return {pool, lone_thread}; }

@@ -8,7 +8,7 @@
 #include "core/request_type.hpp"
 #include "mpi.h"
 #include "objects/process.hpp"
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 #include "p2p/waiting.hpp"
 
 namespace heddle::p2p {

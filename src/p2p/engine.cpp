@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "p2p/buffered.hpp"
-#include "p2p/network.hpp"
+#include "p2p/far/network.hpp"
 #include "platform/sanitizers.hpp"
 #include "sync/asymmetric_fence.hpp"
 

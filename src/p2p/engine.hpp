@@ -9,8 +9,8 @@
 /// any_tag()      receives with MPI_ANY_TAG, and the order that they ask for. p2p/any_tag.hpp
 /// probes()       p2p/probes.hpp
 /// polling()      progress, and conditions of waiting threads. p2p/polling.hpp, progress/wait.hpp
-/// far()          messages to and from other nodes and jobs. p2p/far.hpp
-/// recipes()      sending and matching in recipes of the laboratory. p2p/recipes.hpp
+/// far()          messages to and from other nodes and jobs. p2p/far/far.hpp
+/// recipes()      sending and matching in recipes of the laboratory. p2p/laboratory/recipes.hpp
 /// threads()      the threads of the program, and their cores. p2p/program_threads.hpp
 ///
 /// Each function left here looks at several parts: counters, contexts in use, lost peers, returned
@@ -28,10 +28,9 @@
 #include "p2p/backlog.hpp"
 #include "p2p/base.hpp"
 #include "p2p/busy_contexts.hpp"
-#include "p2p/contention.hpp"
-#include "p2p/endings.hpp"
-#include "p2p/far.hpp"
+#include "p2p/far/far.hpp"
 #include "p2p/hot_rings.hpp"
+#include "p2p/laboratory/recipes.hpp"
 #include "p2p/large_copy.hpp"
 #include "p2p/messages.hpp"
 #include "p2p/payload_rings.hpp"
@@ -41,10 +40,11 @@
 #include "p2p/program_threads.hpp"
 #include "p2p/protocols/protocol.hpp"
 #include "p2p/receiver.hpp"
-#include "p2p/recipes.hpp"
+#include "p2p/report/contention.hpp"
+#include "p2p/report/unexpected_notice.hpp"
+#include "p2p/requests/endings.hpp"
 #include "p2p/sender.hpp"
 #include "p2p/unexpected.hpp"
-#include "p2p/unexpected_notice.hpp"
 #include "tool/events.hpp"
 #include "tool/settings.hpp"
 

@@ -7,9 +7,9 @@
 
 #include "mpi.h"
 #include "objects/communicator.hpp"
-#include "p2p/awaited_peer.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/listener.hpp"
+#include "p2p/requests/awaited_peer.hpp"
+#include "p2p/requests/listener.hpp"
 
 namespace heddle::p2p {
 namespace {

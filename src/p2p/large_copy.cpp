@@ -6,12 +6,12 @@
 #include <bit>
 #include <chrono>
 
-#include "p2p/awaited_peer.hpp"
 #include "p2p/backlog.hpp"
 #include "p2p/incoming_stream.hpp"
 #include "p2p/node_cores.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/payload_rings.hpp"
+#include "p2p/requests/awaited_peer.hpp"
 #include "p2p/sender.hpp"
 #include "platform/tick_rate.hpp"
 #include "sync/short_wait.hpp"

@@ -12,7 +12,7 @@
 #include "objects/communicator.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 #include "p2p/waiting.hpp"
 
 namespace heddle::p2p {
@@ -60,7 +60,8 @@ core::Request* start_send(core::Thread& thread, objects::Communicator& communica
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag);
-/// Does the same for a receive that only `listener` hears of, when it completes (p2p/listener.hpp).
+/// Does the same for a receive that only `listener` hears of, when it completes
+/// (p2p/requests/listener.hpp).
 core::Request* start_receive(core::Thread& thread, objects::Communicator& communicator,
                              std::uint32_t context, void* data, Shape shape, std::int32_t source,
                              std::int32_t tag, Listener& listener);

@@ -11,12 +11,12 @@
 
 #include "p2p/backlog.hpp"
 #include "p2p/base.hpp"
-#include "p2p/endings.hpp"
 #include "p2p/hot_rings.hpp"
 #include "p2p/idle_rings.hpp"
 #include "p2p/left_to_program.hpp"
 #include "p2p/program_threads.hpp"
 #include "p2p/progress_call.hpp"
+#include "p2p/requests/endings.hpp"
 #include "progress/peer.hpp"
 
 namespace heddle::p2p {

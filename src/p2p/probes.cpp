@@ -3,7 +3,7 @@
 
 #include "core/causality.hpp"
 #include "p2p/any_tag.hpp"
-#include "p2p/far.hpp"
+#include "p2p/far/far.hpp"
 #include "p2p/polling.hpp"
 #include "p2p/unexpected.hpp"
 

@@ -77,7 +77,7 @@ struct ProgressCall {
         if (sync::Slot* waiter = request.waiter.load(relaxed)) [[unlikely]]
             tell(request, waiter);
     }
-    /// Wakes a thread, or calls a listener (p2p/listener.hpp).
+    /// Wakes a thread, or calls a listener (p2p/requests/listener.hpp).
     void tell(core::Request& request, sync::Slot* waiter) noexcept;
     void wake(sync::Slot& slot) noexcept {
         if (sleepers == slots.size()) return slot.signal();

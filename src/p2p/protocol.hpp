@@ -24,8 +24,8 @@
 /// the message, otherwise not: then the message is being received.
 ///
 /// Messages to other nodes and jobs are eager, eager_sync, readable, or rendezvous, whose payload
-/// is then pipelined. `access` asks for accesses to a window there (p2p/far_access.hpp). Answers
-/// are `data`, `ack`, or `refused`.
+/// is then pipelined. `access` asks for accesses to a window there (p2p/far/far_access.hpp).
+/// Answers are `data`, `ack`, or `refused`.
 
 #include <cstdint>
 #include <cstring>
@@ -58,7 +58,7 @@ enum class MessageKind : std::uint8_t {
     pressure,      ///< from another node: whether its process is short of memory
     access,        ///< from another node, to a window
     refused,       ///< answer to an access that is not done
-    letter,        ///< from another job (p2p/guest_listener.hpp)
+    letter,        ///< from another job (p2p/far/guest_listener.hpp)
 };
 
 constexpr bool is_control(MessageKind kind) noexcept { return kind >= MessageKind::ack; }

@@ -7,13 +7,13 @@
 
 #include "core/causality.hpp"
 #include "p2p/any_tag.hpp"
-#include "p2p/awaited_peer.hpp"
-#include "p2p/far.hpp"
+#include "p2p/far/far.hpp"
 #include "p2p/large_copy.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/program_threads.hpp"
 #include "p2p/protocols/all.hpp"
 #include "p2p/receiver.hpp"
+#include "p2p/requests/awaited_peer.hpp"
 #include "p2p/sender.hpp"
 
 namespace heddle::p2p {

@@ -42,7 +42,7 @@ struct Inbound {
     std::uint64_t bytes;
     objects::Communicator* communicator;
     objects::Datatype* layout = nullptr;  ///< of the data; nullptr: dense
-    /// Hears of the completion (p2p/listener.hpp); no thread waits for it.
+    /// Hears of the completion (p2p/requests/listener.hpp); no thread waits for it.
     sync::Slot* waiter = nullptr;
 };
 

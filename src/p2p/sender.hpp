@@ -7,8 +7,8 @@
 /// Large ones     go through a ring of payload (sender_streams.cpp), or are announced and fetched
 ///                (p2p/large_copy.hpp).
 /// No room        p2p/backlog.hpp
-/// Elsewhere      messages to processes of other nodes: p2p/far.hpp; to this process:
-///                p2p/receiver.hpp; in recipes of the laboratory: p2p/recipes.hpp.
+/// Elsewhere      messages to processes of other nodes: p2p/far/far.hpp; to this process:
+///                p2p/receiver.hpp; in recipes of the laboratory: p2p/laboratory/recipes.hpp.
 ///
 /// Thread safety  every function from any thread, with that thread's own Thread. Those that answer
 ///                a receiver may be called with an instance locked.

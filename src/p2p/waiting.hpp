@@ -7,7 +7,7 @@
 #include <span>
 
 #include "p2p/engine.hpp"
-#include "p2p/tell.hpp"
+#include "p2p/report/tell.hpp"
 #include "progress/wait.hpp"
 
 namespace heddle::p2p {

@@ -7,10 +7,10 @@
 
 #include "core/causality.hpp"
 #include "objects/process.hpp"
-#include "p2p/join.hpp"
-#include "p2p/message_requests.hpp"
 #include "p2p/operations.hpp"
-#include "p2p/tell.hpp"
+#include "p2p/report/tell.hpp"
+#include "p2p/requests/join.hpp"
+#include "p2p/requests/message_requests.hpp"
 
 namespace heddle::partitioned {
 namespace {

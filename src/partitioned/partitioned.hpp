@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "objects/communicator.hpp"
-#include "p2p/listener.hpp"
 #include "p2p/payload.hpp"
+#include "p2p/requests/listener.hpp"
 
 namespace heddle::partitioned {
 

@@ -5,7 +5,7 @@
 /// Cost           short sleeps write nothing. A thread that has slept for `notice_after` wakes
 ///                once, writes what it waits for, and sleeps on. A user may ask about sleeps as
 ///                long as that. After messages that no receive awaits, the leader wakes once more
-///                (p2p/unexpected_notice.hpp).
+///                (p2p/report/unexpected_notice.hpp).
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Questions of processes of other nodes about a window, and their answers. p2p/far_access.hpp
+/// Questions of processes of other nodes about a window, and their answers. p2p/far/far_access.hpp
 /// carries both.
 ///
 /// Order          one lane leads from a process to another, and questions are served in the order

@@ -23,7 +23,7 @@
 #include "core/thread.hpp"
 #include "objects/window.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/far_access.hpp"
+#include "p2p/far/far_access.hpp"
 #include "rma/atomic.hpp"
 #include "rma/far_messages.hpp"
 #include "rma/whole_lock.hpp"

@@ -28,7 +28,7 @@
 #include "objects/block_copy.hpp"
 #include "objects/window.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 #include "rma/access.hpp"
 #include "rma/far_messages.hpp"
 #include "rma/meeting.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Windows in recipes of the laboratory (p2p/laboratory.hpp). An operation holds an instance while
+/// Windows in recipes of the laboratory (p2p/laboratory/laboratory.hpp). An operation holds an instance while
 /// it moves data, and a flush visits all instances that have been held.
 ///
 /// Instance       the thread's own, or the next one in turn (P1, algorithm 1). If threads do not
@@ -18,7 +18,7 @@
 #include <optional>
 
 #include "objects/window.hpp"
-#include "p2p/held_instance.hpp"
+#include "p2p/laboratory/held_instance.hpp"
 #include "rma/access.hpp"
 
 namespace heddle::rma {

@@ -27,7 +27,7 @@
 #include "core/thread.hpp"
 #include "objects/block_copy.hpp"
 #include "objects/window.hpp"
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 #include "rma/piece.hpp"
 
 namespace heddle::rma {

@@ -17,8 +17,8 @@
 #include "mpi.h"
 #include "node/file.hpp"
 #include "objects/process.hpp"
-#include "p2p/network.hpp"
-#include "p2p/network_worker.hpp"
+#include "p2p/far/network.hpp"
+#include "p2p/far/network_worker.hpp"
 #include "testing/network.hpp"
 #include "transport/any_lane.hpp"
 

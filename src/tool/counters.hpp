@@ -41,7 +41,7 @@ enum class CounterClass : std::uint8_t {
     communicator_most,
 };
 
-/// The place of each in the table. Those of communicators, threads and instances come by their own ways (p2p/counters.hpp).
+/// The place of each in the table. Those of communicators, threads and instances come by their own ways (p2p/report/counters.hpp).
 enum class CounterIndex : std::uint8_t {
 #define COUNTER(name, unit, doc) name,
 #define LEVEL(name, unit, doc) name,

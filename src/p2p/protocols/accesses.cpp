@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Accesses to windows of other nodes (p2p/far_access.hpp), and their refusal. `data` and `ack`
+/// Accesses to windows of other nodes (p2p/far/far_access.hpp), and their refusal. `data` and `ack`
 /// answer them.
 
-#include "p2p/far.hpp"
+#include "p2p/far/far.hpp"
 #include "p2p/protocols/all.hpp"
 
 namespace heddle::p2p::protocols {

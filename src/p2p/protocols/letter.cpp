@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Letters: messages of processes of different jobs before they have a communicator
-/// (p2p/guest_listener.hpp).
+/// (p2p/far/guest_listener.hpp).
 
 #include "p2p/base.hpp"
-#include "p2p/guest_listener.hpp"
+#include "p2p/far/guest_listener.hpp"
 #include "p2p/protocols/all.hpp"
 
 namespace heddle::p2p::protocols {

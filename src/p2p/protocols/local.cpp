@@ -19,7 +19,7 @@ void copy_from_send(const Parts&, ProgressCall& call, const Pull& pull, std::uin
 }  // namespace
 
 const Protocol local{.kind = MessageKind::local, .fetch = copy_from_send};
-/// Receivers that count messages pass over it (p2p/recipes.hpp).
+/// Receivers that count messages pass over it (p2p/laboratory/recipes.hpp).
 const Protocol nothing{.kind = MessageKind::nothing};
 
 }  // namespace heddle::p2p::protocols

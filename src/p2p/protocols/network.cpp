@@ -2,7 +2,7 @@
 /// Messages that only processes of different nodes exchange: payload that the network reads, sends
 /// that are taken back, and back-pressure.
 
-#include "p2p/far.hpp"
+#include "p2p/far/far.hpp"
 #include "p2p/large_copy.hpp"
 #include "p2p/protocols/all.hpp"
 

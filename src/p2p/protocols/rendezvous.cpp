@@ -3,11 +3,11 @@
 /// the sender's memory. The sender helps with a long one (`share`, `shared`). Or the receiver asks
 /// for it (`cts`), and `data` messages come. `fin` ends all except those that ended by `data`.
 
-#include "p2p/awaited_peer.hpp"
-#include "p2p/far.hpp"
+#include "p2p/far/far.hpp"
 #include "p2p/large_copy.hpp"
 #include "p2p/payload.hpp"
 #include "p2p/protocols/all.hpp"
+#include "p2p/requests/awaited_peer.hpp"
 #include "p2p/sender.hpp"
 
 namespace heddle::p2p::protocols {

@@ -2,7 +2,7 @@
 /// Tests completion by listeners (joins, buffered messages, flushes), and communicators that
 /// threads make at once. All processes share one address space (for ThreadSanitizer).
 
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 
 #include <gtest/gtest.h>
 

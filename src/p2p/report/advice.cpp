@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/advice.hpp"
+#include "p2p/report/advice.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "objects/process.hpp"
-#include "p2p/counters.hpp"
-#include "p2p/describe.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/report/counters.hpp"
+#include "p2p/report/describe.hpp"
 #include "sync/asymmetric_fence.hpp"
 
 namespace heddle::p2p {

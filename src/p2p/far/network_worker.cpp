@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/network_worker.hpp"
+#include "p2p/far/network_worker.hpp"
 
 #include <chrono>
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/network.hpp"
+#include "p2p/far/network.hpp"
 #include "platform/sanitizers.hpp"
 #include "platform/signals.hpp"
 

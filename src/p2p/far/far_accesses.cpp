@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Accesses to windows of processes of other nodes (p2p/far_access.hpp). Messages are handed to the
-/// window's listener in the order in which they were sent; answers go back.
+/// Accesses to windows of processes of other nodes (p2p/far/far_access.hpp). Messages are handed to
+/// the window's listener in the order in which they were sent; answers go back.
 
 #include <array>
 #include <cstring>
@@ -9,8 +9,8 @@
 #include "core/causality.hpp"
 #include "objects/errors.hpp"
 #include "objects/process.hpp"
-#include "p2p/far.hpp"
-#include "p2p/network.hpp"
+#include "p2p/far/far.hpp"
+#include "p2p/far/network.hpp"
 
 namespace heddle::p2p {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Sends, matching and progress in recipes of the laboratory (p2p/laboratory.hpp).
+/// Sends, matching and progress in recipes of the laboratory (p2p/laboratory/laboratory.hpp).
 ///
 /// Thread safety  as the functions of Sender, Receiver and Polling that these replace.
 
@@ -38,7 +38,7 @@ public:
     /// Replaces poll() and poll_all() in MPI_Test and its like.
     void test(core::Thread& thread);
     /// Returns the instance that the thread's next operation on a window must hold
-    /// (p2p/held_instance.hpp). `context` is the window's.
+    /// (p2p/laboratory/held_instance.hpp). `context` is the window's.
     std::size_t choose_instance(const core::Thread& thread, std::uint32_t context) noexcept;
 
     // --- messages that have numbers ---

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The state of recipes other than the default one (tool/recipe.hpp). p2p/recipes.cpp uses it.
+/// The state of recipes other than the default one (tool/recipe.hpp). Recipes use it (recipes.cpp).
 ///
 /// The default recipe has no such object and does not ask for one. A recipe of the laboratory
 /// closes the fast paths of Sender and Receiver by conditions that these have anyway. All messages
@@ -23,7 +23,7 @@
 
 #include "core/thread.hpp"
 #include "match/message.hpp"
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 #include "sync/locks/sections.hpp"
 #include "sync/mutex.hpp"
 #include "tool/counters.hpp"
@@ -84,7 +84,7 @@ public:
     /// Returns the counters of matching at `home`; written with its lock held.
     tool::counters::Ordering& counters(std::size_t home) noexcept { return counters_[home]; }
     /// Returns the counters of one instance; written by the thread that holds it
-    /// (p2p/held_instance.hpp).
+    /// (p2p/laboratory/held_instance.hpp).
     tool::counters::Holding& holding(std::size_t instance) noexcept { return holding_[instance]; }
 
 private:

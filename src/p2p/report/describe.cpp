@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/describe.hpp"
+#include "p2p/report/describe.hpp"
 
 #include "objects/contexts.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/requests.hpp"
+#include "p2p/requests/requests.hpp"
 
 #include "objects/process.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/counters.hpp"
+#include "p2p/report/counters.hpp"
 
 #include <algorithm>
 
 #include "objects/file.hpp"
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/network.hpp"
+#include "p2p/far/network.hpp"
 
 namespace heddle::p2p {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "objects/file.hpp"
-#include "p2p/contention.hpp"
+#include "p2p/report/contention.hpp"
 #include "tool/counters.hpp"
 #include "tool/settings.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/generalized.hpp"
+#include "p2p/requests/generalized.hpp"
 
 #include <atomic>
 #include <memory>

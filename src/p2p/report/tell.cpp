@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/tell.hpp"
+#include "p2p/report/tell.hpp"
 
 #include "core/request_type.hpp"
 #include "objects/communicator.hpp"

@@ -15,14 +15,14 @@ class Requests {
 public:
     explicit Requests(core::Arena<core::Request>& arena);
 
-    /// Returns nullptr if memory has run out. `waiter` hears of the completion (p2p/listener.hpp).
+    /// Returns nullptr if memory has run out. `waiter` hears of the completion (listener.hpp).
     [[gnu::always_inline]] core::Request* take(core::Thread& thread,
                                                sync::Slot* waiter = nullptr) noexcept {
         core::Request* request = thread.requests.take(arena_);
         if (request == nullptr) [[unlikely]]
             return nullptr;
         request->done.store(false, relaxed);
-        // R3 of p2p/listener.cpp, after `done`: a completer that is late finds the request not
+        // R3 of listener.cpp, after `done`: a completer that is late finds the request not
         // complete.
         request->waiter.store(waiter, release);
         sync::Claims::mark(thread.claims, request->claimable);

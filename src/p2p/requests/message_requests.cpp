@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/message_requests.hpp"
+#include "p2p/requests/message_requests.hpp"
 
 #include "core/causality.hpp"
 #include "objects/communicator.hpp"
@@ -7,7 +7,7 @@
 #include "objects/process.hpp"
 #include "objects/status.hpp"
 #include "p2p/engine.hpp"
-#include "p2p/tell.hpp"
+#include "p2p/report/tell.hpp"
 
 namespace heddle::p2p {
 namespace {

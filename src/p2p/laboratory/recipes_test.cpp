@@ -16,7 +16,7 @@
 
 #include "mpi.h"
 #include "objects/process.hpp"
-#include "p2p/counters.hpp"
+#include "p2p/report/counters.hpp"
 #include "testing/job.hpp"
 #include "testing/watchdog.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/listener.hpp"
+#include "p2p/requests/listener.hpp"
 
 namespace heddle::p2p {
 namespace {

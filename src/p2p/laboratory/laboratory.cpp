@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/laboratory.hpp"
+#include "p2p/laboratory/laboratory.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/network.hpp"
+#include "p2p/far/network.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/counters.hpp"
+#include "p2p/report/counters.hpp"
 
 #include <gtest/gtest.h>
 

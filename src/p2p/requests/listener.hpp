@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// An action of the thread that completes a request, instead of waking a thread that waits. Several
-/// operations make up one (p2p/join.hpp), or the buffer of a message becomes free
+/// operations make up one (p2p/requests/join.hpp), or the buffer of a message becomes free
 /// (p2p/buffered.hpp).
 ///
 /// A listener takes the place of a waiting thread's slot (Request::waiter). The lowest bit of the

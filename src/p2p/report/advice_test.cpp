@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/advice.hpp"
+#include "p2p/report/advice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/join.hpp"
+#include "p2p/requests/join.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -8,8 +8,8 @@
 #include "mpi.h"
 #include "objects/process.hpp"
 #include "objects/status.hpp"
-#include "p2p/listener.hpp"
-#include "p2p/message_requests.hpp"
+#include "p2p/requests/listener.hpp"
+#include "p2p/requests/message_requests.hpp"
 
 namespace heddle::p2p {
 namespace {

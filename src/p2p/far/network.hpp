@@ -14,7 +14,7 @@
 /// Resting        while MPI is closed no thread polls. The lane stays, since processes open MPI
 ///                when each of them likes. Messages that others send meanwhile are there when this
 ///                process opens it again. Addresses stay the same.
-/// Sleeping       only the worker sleeps on a network (p2p/network_worker.hpp). It also lets
+/// Sleeping       only the worker sleeps on a network (p2p/far/network_worker.hpp). It also lets
 ///                messages leave that were left behind by threads that go away.
 /// Lock order     the lane, then instances, then the queues. With an instance locked the lane is
 ///                only tried. The thread that has the lane looks at the queues again after

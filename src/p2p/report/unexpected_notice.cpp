@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/unexpected_notice.hpp"
+#include "p2p/report/unexpected_notice.hpp"
 
 #include <cstring>
 #include <mutex>
 
 #include "node/board.hpp"
 #include "objects/contexts.hpp"
-#include "p2p/tell.hpp"
+#include "p2p/report/tell.hpp"
 
 namespace heddle::p2p {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/endings.hpp"
+#include "p2p/requests/endings.hpp"
 
 #include <algorithm>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Sends, matching and progress in recipes of the laboratory (p2p/laboratory.hpp).
+/// Sends, matching and progress in recipes of the laboratory (p2p/laboratory/laboratory.hpp).
 
 #include <bit>
 #include <utility>
 
 #include "objects/communicator.hpp"
 #include "p2p/backlog.hpp"
+#include "p2p/laboratory/recipes.hpp"
 #include "p2p/polling.hpp"
 #include "p2p/receiver.hpp"
-#include "p2p/recipes.hpp"
 
 #include "p2p/protocols/all.hpp"
 #include "p2p/sender.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Messages to and from processes of other nodes and jobs (p2p/network.hpp). The protocols are
+/// Messages to and from processes of other nodes and jobs (p2p/far/network.hpp). The protocols are
 /// those of a node that need no shared memory. Everything from one sender comes in order, so that
-/// no message is ever deferred. Accesses to windows there are messages, too (p2p/far_access.hpp;
-/// far_accesses.cpp).
+/// no message is ever deferred. Accesses to windows there are messages, too
+/// (p2p/far/far_access.hpp; far_accesses.cpp).
 ///
 /// Thread safety  every function from any thread. Those that take a ProgressCall may be called with
 ///                the lane locked.
@@ -15,11 +15,11 @@
 
 #include "p2p/announced_sends.hpp"
 #include "p2p/base.hpp"
-#include "p2p/endings.hpp"
-#include "p2p/far_access.hpp"
+#include "p2p/far/far_access.hpp"
 #include "p2p/outbound.hpp"
 #include "p2p/progress_call.hpp"
 #include "p2p/protocol.hpp"
+#include "p2p/requests/endings.hpp"
 #include "transport/header.hpp"
 
 namespace heddle::p2p {
@@ -81,7 +81,7 @@ public:
 
     /// Makes progress. Returns true if there was any.
     bool poll(core::Thread& thread);
-    /// Does the same in the thread that sleeps for all (p2p/network_worker.hpp).
+    /// Does the same in the thread that sleeps for all (p2p/far/network_worker.hpp).
     bool poll_surely(core::Thread& thread);
     /// Has that thread look for sleeping threads.
     void ring_worker() noexcept;
