@@ -24,7 +24,7 @@ Unusual find_unusual_request(Thread& thread, MPI_Request handle) {
 
 void make_progress(Thread& thread, std::span<Request* const> active) {
     Engine& engine = engine_of(thread);
-    if (engine.base().in_laboratory()) [[unlikely]] {
+    if (!engine.base().features.sleep) [[unlikely]] {
         engine.recipes().test(thread);
     } else {
         engine.polling().poll(thread, p2p::AnyRequest(engine, active).instances());

@@ -9,9 +9,9 @@
 ///
 /// Writes         the target's memory, the result, and counters of the calling thread: nothing that
 ///                threads share.
-/// Closed         to a target whose short_bytes are 0; to a window whose short_ranks are 0 (recipes
-///                of the laboratory), or, for flushes, whose short_flushes are 0; to threads that
-///                no call finds as current_thread (race detectors).
+/// Closed         to a target whose short_bytes are 0; to a window whose short_ranks are 0
+///                (tool::Features) or, for flushes, whose short_flushes are 0; to threads that no
+///                call finds as current_thread (race detectors).
 
 #include <atomic>
 #include <cstdint>

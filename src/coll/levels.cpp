@@ -264,7 +264,8 @@ CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64
 }  // namespace
 
 bool may_go_in_levels(const Schedule& schedule, const Call& call) {
-    if (schedule.local != nullptr || schedule.writer.engine->base().in_laboratory()) return false;
+    if (schedule.local != nullptr || !schedule.writer.engine->base().features.shared_scratch)
+        return false;
     const Nodes* const nodes = objects::find_nodes(*schedule.writer.process, schedule.communicator);
     return nodes != nullptr && fits_levels(schedule, *nodes, call);
 }

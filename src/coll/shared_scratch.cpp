@@ -72,7 +72,7 @@ int agree_on_stage(core::Thread& thread, const comm::Participants& participants,
 /// Returns whether so many ranks may share scratch memory in such a call.
 bool may_share(const Schedule& schedule, std::int32_t ranks) noexcept {
     return schedule.blocking() && ranks > 1 && ranks <= ScratchLayout::most_ranks &&
-        !schedule.writer.engine->base().in_laboratory();
+        schedule.writer.engine->base().features.shared_scratch;
 }
 
 }  // namespace

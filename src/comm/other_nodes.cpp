@@ -36,7 +36,7 @@ private:
 
 std::unique_ptr<p2p::Network> meet_other_nodes(launch::Job& job, const launch::Numbering& numbers,
                                                const tool::Settings& settings) {
-    if (tool::in_laboratory(settings))
+    if (!tool::features_of(settings).other_nodes)
         throw std::runtime_error(
             "recipes other than the default one are for ranks of one host, and these are on "
             "several");

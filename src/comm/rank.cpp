@@ -67,7 +67,7 @@ Rank::~Rank() = default;
 /// Starts the worker, unless it is off. Without one, messages are carried when the program calls
 /// MPI.
 void Rank::start_node_worker() try {
-    if (settings.worker == tool::Worker::off || engine_.base().in_laboratory()) return;
+    if (settings.worker == tool::Worker::off || !engine_.base().features.workers) return;
     node_worker_ = std::make_unique<p2p::NodeWorker>(*this);
     if (settings.worker == tool::Worker::on)
         node_worker_->start();
@@ -81,7 +81,7 @@ void Rank::start_node_worker() try {
 transport::Guests& Rank::need_guests() {
     const std::lock_guard guard(meeting_);
     if (transport::Guests* known = guests_.load(relaxed)) return *known;
-    if (engine_.base().in_laboratory() || !open_guest_lane_)
+    if (!engine_.base().features.other_nodes || !open_guest_lane_)
         throw std::runtime_error("recipes other than the default one are for ranks of one job");
     if (made_ == nullptr) {
         auto guests = std::make_unique<transport::Guests>(transport::GuestCard{

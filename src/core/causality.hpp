@@ -2,8 +2,7 @@
 #pragma once
 /// The order that messages make between threads of this process. A race detector that watches the
 /// program is told of it (platform/sanitizers.hpp). Without a detector this code costs one test of
-/// a pointer, off the fast paths. With one the fast paths are closed, as recipes of the laboratory
-/// close them.
+/// a pointer, off the fast paths. With one the fast paths are closed.
 ///
 /// Within the process   exactly what happened. A send comes before the completion of its receive. A
 ///                      receive comes before the completion of the synchronous send that it

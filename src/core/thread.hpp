@@ -155,8 +155,8 @@ struct alignas(cache_line) Thread {
     RequestPool requests;
     sync::BiasedLock::Token token{.contended = &progress.outbox_contended};
     Patience patience;
-    /// Smaller tags belong to no instance: MPI_ANY_TAG, or all tags in a recipe of the laboratory.
-    /// Kept here, since the thread is at hand when it is read.
+    /// Smaller tags belong to no instance: MPI_ANY_TAG, or all tags if matching is
+    /// watched. Kept here, since the thread is at hand when it is read.
     std::int32_t exact_tags_from = 0;
     std::uint8_t visits_from = 0;  ///< first instance to look at, of several
     /// Ring of payload of the last send. Its lines are to be prefetched.

@@ -221,8 +221,7 @@ core::Request* Request::start(core::Thread& thread) noexcept {
         ++open_.under_way;
     }
     Workers& workers = kind_.together ? *open_.collective_worker : open_.common->workers;
-    // Threads of the library take part in no recipe of the laboratory.
-    if (thread.engine->base().in_laboratory())
+    if (!thread.engine->base().features.workers)
         run(thread);
     else
         workers.submit(thread, *this);

@@ -19,7 +19,7 @@ AnyTag::AnyTag(Base& base, const Others& others) : base_(base), others_(others) 
     wildcards_.select(matcher);
     const bool is_watched = tool::matching_is_watched(base.settings);
     if (is_watched) wildcards_.take_for_granted();
-    if (!base.in_laboratory() && !is_watched) homes_.allow(matcher);
+    if (base.features.homes && !is_watched) homes_.allow(matcher);
     // Sequenced messages are taken from rings past the branch for messages that await order.
     for (std::uint32_t context = 0; base.is_sequenced() && context < 64; ++context)
         wildcards_.demand_order(context, +1);

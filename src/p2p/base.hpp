@@ -39,6 +39,7 @@ struct Base {
     const std::int32_t rank;  ///< number of this process
     const std::int32_t here;  ///< numbers below are those of the node's processes
     const tool::Settings settings;
+    const tool::Features features;
     instance::Pool pool;
     Requests requests;
     Stamps stamps;
@@ -57,7 +58,6 @@ struct Base {
     bool is_under_pressure(std::int32_t process) const noexcept {
         return !is_far(process) && mailboxes.is_under_pressure(process);
     }
-    bool in_laboratory() const noexcept { return laboratory != nullptr; }
     /// Returns whether messages have numbers, and are matched in their order
     /// (p2p/laboratory/laboratory.hpp).
     bool is_sequenced() const noexcept { return laboratory != nullptr && laboratory->sequenced; }

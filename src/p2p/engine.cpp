@@ -68,14 +68,15 @@ void Engine::drop_blocked(core::Thread& thread, std::uint32_t context) {
 }
 
 std::int32_t Engine::exact_tags_from() const noexcept {
-    const bool watched = base_.in_laboratory() || tool::matching_is_watched(base_.settings) ||
+    const bool watched = base_.laboratory != nullptr || tool::matching_is_watched(base_.settings) ||
         platform::races_are_sought();
     return watched ? std::numeric_limits<std::int32_t>::max() : match::any_tag + 1;
 }
 
 bool Engine::calls_are_sections() const noexcept {
     return platform::races_are_sought() ||
-        (base_.in_laboratory() && base_.settings.critical_section == tool::Granularity::global);
+        (base_.laboratory != nullptr &&
+         base_.settings.critical_section == tool::Granularity::global);
 }
 
 std::string Engine::close_recording() {

@@ -26,7 +26,7 @@ std::uint64_t best_extent() noexcept {
 
 bool are_used(const node::Rings& rings, const tool::Settings& settings) noexcept {
     return rings.payload_rings_each() != 0 && settings.payload_ring != 0 &&
-        !tool::in_laboratory(settings) && !platform::addresses_are_limited();
+        tool::features_of(settings).payload_rings && !platform::addresses_are_limited();
 }
 
 /// Populates the first part of a ring that is used: its head, and the first extent.

@@ -31,7 +31,7 @@ Polling::Polling(Base& base, const Others& others)
 
 void Polling::look_at_network() noexcept { attention_.store(&always, relaxed); }
 
-bool Polling::poll_in_laboratory(core::Thread& thread) { return others_.recipes.poll(thread); }
+bool Polling::poll_without_sleep(core::Thread& thread) { return others_.recipes.poll(thread); }
 
 bool Polling::fence_before_sleep() noexcept {
     others_.threads.look_for_late_processes();

@@ -63,9 +63,9 @@ public:
 
     // --- for waiting (progress/wait.hpp) ---
 
-    bool in_laboratory() const noexcept { return base_.in_laboratory(); }
-    /// Does the work of poll() in a recipe of the laboratory.
-    bool poll_in_laboratory(core::Thread& thread);
+    /// Returns whether threads may sleep; else they poll by poll_without_sleep() (p2p/laboratory).
+    bool may_sleep() const noexcept { return base_.features.sleep; }
+    bool poll_without_sleep(core::Thread& thread);
     /// Returns a process by its number. Nothing is known of negative ones, of this one, and of
     /// those of other nodes.
     progress::Peer peer(std::int32_t process, Instances which) const noexcept {

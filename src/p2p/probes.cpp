@@ -25,7 +25,7 @@ match::Message* Probes::search(core::Thread& thread, const Wanted& wanted) {
     others_.far.poll(thread);
     // A message with a number may come by any instance, and has its place in the order anyway.
     const bool in_order = wanted.in_order && !base_.is_sequenced();
-    if (base_.is_sequenced()) others_.polling.poll_in_laboratory(thread);
+    if (base_.is_sequenced()) others_.polling.poll_without_sleep(thread);
     const match::Pattern& pattern = wanted.pattern;
     ProgressCall call(thread);
     match::Message* message = nullptr;

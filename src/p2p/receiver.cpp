@@ -92,7 +92,7 @@ match::Pattern Receiver::pattern_of(const core::Request& receive) {
     return {receive.context, receive.source, receive.tag};
 }
 
-/// Posts a receive that belongs to no instance, or one in a recipe of the laboratory.
+/// Posts a receive past the fast path. It may belong to no instance.
 core::Request* Receiver::post_slowly(core::Thread& thread, core::Request& receive,
                                      bool allow_overtaking) {
     receive.any_tag = receive.tag == match::any_tag;

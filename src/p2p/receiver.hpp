@@ -8,7 +8,7 @@
 /// Kept ones      p2p/unexpected.hpp
 /// MPI_ANY_TAG    p2p/any_tag.hpp
 /// To itself      a message of this process is matched as it is sent: receiver_self.cpp.
-/// Watched        matching that is recorded, timed, or done in a recipe of the laboratory:
+/// Watched        matching that is recorded, timed, or done in critical sections:
 ///                receiver_watched.cpp.
 ///
 /// Thread safety  functions that take the key to an instance need it. The others are called without

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Watched matching: recorded, timed, beside receives with MPI_ANY_TAG, or in a section of a recipe
-/// of the laboratory.
+/// Watched matching: recorded, timed, beside receives with MPI_ANY_TAG, or in a critical section.
 
 #include "p2p/any_tag.hpp"
 #include "p2p/receiver.hpp"

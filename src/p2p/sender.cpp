@@ -24,11 +24,9 @@ static_assert(tool::most_eager_bytes + sizeof(OfferedFields) <= node::most_paylo
 
 constexpr match::Envelope no_envelope{0, 0, 0};
 
-/// Returns whether there are fast paths. Recipes of the laboratory have none, nor has a program
-/// whose threads a race detector watches.
+/// Returns whether there are fast paths. A program whose threads a race detector watches has none.
 bool has_short_ways(const Base& base) noexcept {
-    return !tool::in_laboratory(base.settings) && !platform::races_are_sought() &&
-        !base.stamps.are_counted();
+    return base.features.fast_paths && !platform::races_are_sought() && !base.stamps.are_counted();
 }
 
 }  // namespace
@@ -68,7 +66,7 @@ core::Request* Sender::start_slowly(core::Thread& thread, std::uint32_t context,
         post(thread, base_.pool.of(context, tag), message) == Post::done)
         return &base_.requests.completed_send();
     if (process != base_.rank) core::causality::before_other_processes();
-    if (base_.in_laboratory()) return others_.recipes.send(thread, message, how);
+    if (base_.laboratory != nullptr) return others_.recipes.send(thread, message, how);
     return start_by(thread, base_.pool.of(context, tag), message, synchronous, 0);
 }
 

@@ -8,7 +8,7 @@
 ///                (p2p/large_copy.hpp).
 /// No room        p2p/backlog.hpp
 /// Elsewhere      messages to processes of other nodes: p2p/far/far.hpp; to this process:
-///                p2p/receiver.hpp; in recipes of the laboratory: p2p/laboratory/recipes.hpp.
+///                p2p/receiver.hpp; in other recipes: p2p/laboratory/recipes.hpp.
 ///
 /// Thread safety  every function from any thread, with that thread's own Thread. Those that answer
 ///                a receiver may be called with an instance locked.
@@ -92,7 +92,7 @@ public:
     void complete_announced(ProgressCall& call, core::Request& send) noexcept;
     void complete_cancelled(ProgressCall& call, core::Request& send) noexcept;
 
-    // --- parts of a start, for recipes of the laboratory ---
+    // --- parts of a start, for other recipes ---
 
     /// Puts the message into the ring if there is room, and the channel is open. `known_cells` is
     /// how many cells it takes, if that is known beforehand. `stamp` is called once there is room.
@@ -162,7 +162,7 @@ private:
                           std::uint64_t bytes);
 
     Base& base_;
-    // The conditions of the fast paths. No message meets them in a recipe of the laboratory, or if
+    // The conditions of the fast paths. No message meets them without Features::fast_paths, or if
     // the processor's counter does not order threads.
     const std::uint64_t inline_below_;  ///< payloads that go into one cell are shorter
     /// Payloads sent without a request if there is room are shorter.

@@ -67,8 +67,8 @@ struct EngineOfAnother {
     static void poll_all(core::Thread&) {}
     static bool poll(core::Thread&, Instances) { return false; }
     static bool short_of_cores() { return true; }
-    static bool in_laboratory() { return false; }
-    static bool poll_in_laboratory(core::Thread&) { return false; }
+    static bool may_sleep() { return true; }
+    static bool poll_without_sleep(core::Thread&) { return false; }
     core::Company& company() { return company_; }
     core::Company company_{};
 };

@@ -119,12 +119,11 @@ inline void note_answer(core::Company& company, core::Patience& patience, const 
     if (++patience.answers == core::Company::many) company.trust();
 }
 
-/// Waits as recipes of the laboratory do: like libraries without a better method. Returns true in
-/// the end.
+/// Waits by polls alone, as libraries without a better method do. Returns true in the end.
 template <class Engine, Condition C>
 bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
     for (std::uint32_t polls = 1; !condition.holds(); ++polls) {
-        engine.poll_in_laboratory(thread);
+        engine.poll_without_sleep(thread);
         if (thread.patience.crowded || engine.short_of_cores() || polls % burst == 0)
             offer_core(thread.patience);
         else
@@ -215,7 +214,7 @@ template <class Engine, Condition C>
 bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& waits) {
     core::Patience& patience = thread.patience;
     if (patience.polls == 0) [[unlikely]] {
-        if (engine.in_laboratory()) return poll_until(engine, thread, condition);
+        if (!engine.may_sleep()) return poll_until(engine, thread, condition);
         patience.polls = most_polls;
     }
     SpinTime time(patience.cost_of_sleep);

@@ -19,8 +19,8 @@ struct BusyEngine {
     }
     void poll_all(heddle::core::Thread&) { came = true; }
     bool short_of_cores() const { return crowded; }
-    static bool in_laboratory() { return false; }
-    static bool poll_in_laboratory(heddle::core::Thread&) { return false; }
+    static bool may_sleep() { return true; }
+    static bool poll_without_sleep(heddle::core::Thread&) { return false; }
     void tell_waits(std::uint64_t, bool) {}
     heddle::core::Company& company() { return company_; }
     bool crowded = false;
@@ -63,8 +63,8 @@ struct CrowdedEngine {
     /// Counts one offer of the core; poll_all() precedes each.
     void poll_all(heddle::core::Thread&) { ++offers; }
     static bool short_of_cores() { return true; }
-    static bool in_laboratory() { return false; }
-    static bool poll_in_laboratory(heddle::core::Thread&) { return false; }
+    static bool may_sleep() { return true; }
+    static bool poll_without_sleep(heddle::core::Thread&) { return false; }
     void tell_waits(std::uint64_t which, bool on) { told = on ? told | which : told & ~which; }
     heddle::core::Company& company() { return company_; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Windows in recipes of the laboratory (p2p/laboratory/laboratory.hpp). An operation holds an instance while
+/// Windows in other recipes than the default one. An operation holds an instance while
 /// it moves data, and a flush visits all instances that have been held.
 ///
 /// Instance       the thread's own, or the next one in turn (P1, algorithm 1). If threads do not
@@ -28,7 +28,7 @@ namespace heddle::rma {
 class [[nodiscard]] InInstance {
 public:
     InInstance(core::Thread& thread, objects::Window& window, const Spot& spot) noexcept {
-        if (thread.engine->base().in_laboratory() && !spot.by_message) [[unlikely]]
+        if (!thread.engine->base().features.free_windows && !spot.by_message) [[unlikely]]
             hold(thread, window, *spot.target);
     }
 

@@ -191,7 +191,7 @@ int share_pieces(core::Thread& thread, Window& window, const Parts& parts) {
 
 /// Returns whether the kernel, and not messages, makes the copies for some target of this node.
 bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window) {
-    if (thread.engine->base().in_laboratory()) return false;
+    if (!thread.engine->base().features.free_windows) return false;
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;  // has memory that comes later
     return std::any_of(window.here.begin(), window.here.end(), [&](std::int32_t rank) {
         const objects::Target& target = window.targets[rank];
@@ -201,10 +201,9 @@ bool has_targets_of_the_kernel(const core::Thread& thread, const Window& window)
     });
 }
 
-/// Opens the short paths, but not in recipes of the laboratory, where operations hold instances
-/// (rma/held.hpp). Flushes have more to do if operations are gathered.
+/// Opens the short paths, if there are any. Flushes have more to do if operations are gathered.
 void open_short_ways(const p2p::Engine& engine, Window& window) noexcept {
-    if (engine.base().in_laboratory()) return;
+    if (!engine.base().features.fast_paths) return;
     window.short_ranks = window.ranks;
     if (window.gathered == nullptr) window.short_flushes = window.ranks;
     for (std::int32_t rank = 0; rank < window.ranks; ++rank) {

@@ -19,6 +19,18 @@ bool in_laboratory(const Settings& settings) noexcept {
         settings.critical_section != Granularity::lock_free;
 }
 
+Features features_of(const Settings& settings) noexcept {
+    const bool all = !in_laboratory(settings);
+    return {.fast_paths = all,
+            .free_windows = all,
+            .homes = all,
+            .payload_rings = all,
+            .shared_scratch = all,
+            .sleep = all,
+            .workers = all,
+            .other_nodes = all};
+}
+
 std::string contradiction(const Settings& settings) {
     const Granularity granularity = settings.critical_section;
     const bool brief =

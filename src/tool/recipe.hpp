@@ -90,6 +90,21 @@ bool matching_is_watched(const Settings& settings) noexcept;
 /// Whether waiting and sending leave the paths of the default recipe.
 bool in_laboratory(const Settings& settings) noexcept;
 
+/// Abilities beyond the bare protocols. The default recipe has all of them. A recipe of the
+/// laboratory has none, so that it does what the papers describe and nothing else. Code asks for the
+/// ability that it needs, not for the recipe.
+struct Features {
+    bool fast_paths;     ///< messages and accesses to windows have short paths beside the full ones
+    bool free_windows;   ///< operations on windows hold no instance, and are gathered
+    bool homes;          ///< some contexts have one instance each (p2p/homes.hpp)
+    bool payload_rings;  ///< large payloads are streamed through rings
+    bool shared_scratch;  ///< collectives use memory of the node, and levels over nodes
+    bool sleep;           ///< threads that wait sleep in the end, after polls for all threads
+    bool workers;         ///< the library has threads that make progress and access files
+    bool other_nodes;     ///< processes of other nodes and jobs are reached
+};
+Features features_of(const Settings& settings) noexcept;
+
 /// What ranks of a job must agree on, as a number that is not 0; print_agreement() names it.
 std::uint64_t agreement(const Settings& settings) noexcept;
 std::string print_agreement(std::uint64_t agreement);

@@ -94,7 +94,7 @@ core::Request* Recipes::send(core::Thread& thread, const Outbound& message, Send
 }
 
 sync::locks::Visitor* Recipes::visitor_for(core::Thread& thread) {
-    return base_.in_laboratory() ? base_.laboratory->visitor_for(thread) : nullptr;
+    return base_.laboratory != nullptr ? base_.laboratory->visitor_for(thread) : nullptr;
 }
 
 std::size_t Recipes::choose_instance(const core::Thread& thread, std::uint32_t context) noexcept {

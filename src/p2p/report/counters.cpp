@@ -14,7 +14,7 @@ tool::Values Engine::counted_by(std::size_t instance) {
     tool::Values values;
     base_.pool[instance].add_counted_to(values, base_.rings.processes());
     match::add_shallow_searches(values);
-    if (base_.in_laboratory()) values += base_.laboratory->holding(instance);
+    if (base_.laboratory != nullptr) values += base_.laboratory->holding(instance);
     return values;
 }
 
@@ -26,7 +26,7 @@ tool::Values Engine::counted() {
     any_tag_.add_to(values);
     match::add_shallow_searches(values);
     if (far_.network() != nullptr) far_.network()->add_to(values);
-    if (base_.in_laboratory()) values.add(base_.laboratory->counted());
+    if (base_.laboratory != nullptr) values.add(base_.laboratory->counted());
     return values;
 }
 
@@ -50,7 +50,7 @@ std::vector<Contention> Engine::contended() {
 }
 
 std::uint64_t Engine::counted_for(const core::Thread& thread, tool::CounterIndex which) {
-    return base_.in_laboratory() ? base_.laboratory->counted_for(thread, which) : 0;
+    return base_.laboratory != nullptr ? base_.laboratory->counted_for(thread, which) : 0;
 }
 
 void Engine::add_counted_in(tool::Values& values, std::uint32_t context) {
