@@ -33,7 +33,7 @@ struct Program {
 enum class Bind { unset, share, none, core, hwthread, socket, numa, l3cache };
 enum class Map { unset, core, socket, numa, l3cache, node };
 
-/// Where ranks run (see binding.hpp).
+/// The mapping and binding of ranks (binding.hpp).
 struct Placement {
     Bind bind = Bind::unset;
     Map map = Map::unset;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// mpiexec: starts the ranks of an MPI job, those on other machines by another launcher.
 ///
-///   options  → job       parses the command line              options.hpp, config_file.hpp, job.hpp
-///   settle               finds files, checks limits           settle.hpp, variables.hpp
-///   topology → binding   chooses the cores of the ranks       topology.hpp, surroundings.hpp, binding.hpp
-///   guard                the process that the user sees       guard.hpp
-///   └ sentry             waits, and ends leftovers            watcher.hpp
-///     └ watcher          the same, in mpiexec's session       watcher.hpp
-///       └ keeper         starts, serves, watches, ends ranks  keeper.hpp
-///         ├ spawn, pmi_server, output, node_memory, verdict, report
-///         └ ranks
+///     options  → job      parses the command line              config_file.hpp, job.hpp
+///     settle              finds files, checks limits           settle.hpp, variables.hpp
+///     topology → binding  chooses the cores of the ranks       surroundings.hpp
+///     guard               the process that the user sees       guard.hpp
+///     └ sentry            waits, and ends leftovers            watcher.hpp
+///       └ watcher         the same, in mpiexec's session       watcher.hpp
+///         └ keeper        starts, serves, watches, ends ranks  keeper.hpp
+///           ├ spawn, pmi_server, output, node_memory, verdict, report
+///           └ ranks
 ///
 /// On other machines:
-///   hosts → hand_over    chooses and runs another launcher    hosts.hpp, hand_over.hpp
-///   guard … keeper       as above, with that launcher in the place of the ranks
-///   inner                a keeper for each rank there         inner.hpp
+///     hosts → hand_over   chooses and runs another launcher    hosts.hpp, hand_over.hpp
+///     guard … keeper      as above, with that launcher in the place of the ranks
+///     inner               a keeper for each rank there         inner.hpp
 ///
 /// For the children of a rank (MPI_Comm_spawn):
-///   children             a keeper for them                    children.hpp, children_info.hpp
-///   └ parent_link        reports to the rank                  parent_link.hpp
+///     children            a keeper for them                    children.hpp, children_info.hpp
+///     └ parent_link       reports to the rank                  parent_link.hpp
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -58,8 +58,8 @@ PassedOn::PassedOn(const Job& job) {
         (tagged || (known && !job.raw_output && can_be_passed_on(err)));
     same = output && error && known && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
     if (job.merge_output) error = same = output;
-    // If a rank asks a launcher to end the job, the launcher, not this process, must have read the
-    // rank's last words.
+    // If a rank asks a launcher to end the job, the rank's last words must have reached the
+    // launcher itself.
     if (job.children == Children::rank && !job.tag_output && !same) error = false;
 }
 
