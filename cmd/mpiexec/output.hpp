@@ -2,10 +2,10 @@
 #pragma once
 /// Output of the ranks, passed on in whole lines; with -l each has '[rank] ' before it.
 ///
-/// A rank gets a pipe in place of a file or pipe of the launcher, so that no two lines mix.
-/// Otherwise it writes to the launcher's own descriptor: a terminal answers as one, and shows lines
-/// as they come. If standard output and standard error are one file, they are one pipe, which keeps
-/// their order.
+/// A rank gets a pipe if the launcher has a file or a pipe, so that no two lines mix. Otherwise it
+/// writes to the launcher's own descriptor: a terminal answers as one, and shows lines as they
+/// come. If standard output and standard error are one file, they are one pipe, which keeps their
+/// order.
 ///
 /// Files          a rank whose output goes to a file of its own (output_file.hpp) writes there
 ///                itself.
@@ -17,10 +17,10 @@
 /// Unwritten      text that a rank's C library keeps is looked at (unwritten.hpp). It is passed on
 ///                before it is written, or when the rank has ended. This is not done if both
 ///                streams are one, since order counts more there.
-/// Unfinished     a piece of a line without a tag, such as a prompt, waits a while for its end,
-///                then is passed on. The rank must have slept or run in that time. A rank that was
-///                kept from running is about to end its line. Nothing is added or left out: the
-///                output of a rank need not be text.
+/// Unfinished     a piece of a line without a tag, such as a prompt, is passed on if its end is
+///                late. The rank must have slept or run in that time. A rank that was kept from
+///                running is about to end its line. Nothing is added or left out: the output of a
+///                rank need not be text.
 /// No room        a rank whose reader is gone is told by a broken pipe, as it would be without a
 ///                launcher. If the disk is full, the launcher says so and discards further output.
 

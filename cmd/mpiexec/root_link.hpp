@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The connection by which the keeper of a rank that another launcher has started reports to the
-/// mpiexec that the user has called (far_ranks.hpp). It reports that the rank waits, and how the
-/// rank has ended. On request it reports where the rank is and what its threads do. If mpiexec
-/// cannot be reached, this keeper prints its reports itself.
+/// The connection of a keeper, whose rank another launcher has started, to the mpiexec that the
+/// user has called (far_ranks.hpp). The keeper reports that the rank waits, and how the rank has
+/// ended. On request it reports where the rank is and what its threads do. If mpiexec cannot be
+/// reached, the keeper prints its reports itself.
 
 #include <cstdint>
 #include <list>

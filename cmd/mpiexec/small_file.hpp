@@ -7,8 +7,8 @@
 
 namespace heddle::mpiexec {
 
-/// Returns the content of the file at `path`. Throws Failure, naming `option`, if the file cannot
-/// be read or is too long for a list of hosts or programs.
+/// Returns the content of the file at `path`. Throws Failure, naming `option`, if it cannot be
+/// read, or is too long for hosts or programs.
 std::string read_small_file(std::string_view option, const std::string& path);
 
 }  // namespace heddle::mpiexec

@@ -2,9 +2,9 @@
 #pragma once
 /// Starts one rank.
 ///
-/// A rank stays in the session of mpiexec, because the scheduler groups processes by session, and
-/// yielding across groups yields nothing. It leads a process group of its own, so that signals also
-/// reach the processes it has started. It dies with the process that started it.
+/// A rank stays in the session of mpiexec. The scheduler groups processes by session, and yielding
+/// across groups yields nothing. It leads a process group of its own, so that signals also reach
+/// the processes it has started. It dies with the process that started it.
 
 #include <sys/types.h>
 

@@ -23,8 +23,8 @@ namespace {
 
 using platform::PrintView;
 
-/// The least part of a full buffer that a write can leave behind. A pipe with room for a part takes
-/// only whole pages, and the rest of the write beyond them.
+/// The least that has come of a write that was cut off. A pipe with room for a part takes only
+/// whole pages, and the bytes of the write beyond them.
 constexpr std::size_t least_cut_off = (PrintView::bytes_with_text - sizeof(PrintView)) % 4096;
 
 /// Returns the length of the longest end of `text` with which `other` begins.
@@ -90,8 +90,7 @@ std::unique_ptr<Unwritten> Unwritten::make(LookingGlass& glass, UniqueFd& end) {
     UniqueFd out;
     if (!make_pipe(out, end, O_CLOEXEC)) return nullptr;
     return std::unique_ptr<Unwritten>(new Unwritten(glass, std::move(out)));
-// streams cannot be looked into
-#else
+#else  // streams cannot be looked into
     (void)glass, (void)end;
     return nullptr;
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Text that a rank has printed and its C library has not written yet, seen through a pipe of pages
-/// (platform/print_view.hpp). It can be passed on while the rank computes, and after its death.
-///
+/// Text that a rank has printed and its C library has not written yet. It is seen through a pipe of
+/// pages (platform/print_view.hpp). So it can be passed on while the rank computes, and after its
+/// death.
 /// Course         a rank that is linked with the library puts its pages into the pipe. From then on
 ///                look() returns the text that can be passed on before the rank writes it. rest()
 ///                returns the text that it never wrote. When the rank writes after all, pass()
