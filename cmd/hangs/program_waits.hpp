@@ -3,11 +3,11 @@
 /// Finds threads that wait outside of MPI for another thread of their process. They wait for a
 /// mutex, a condition, a semaphore or the end of a thread.
 ///
-/// Proof          such a thread is in the system call futex, without a time limit. Either no other
-///                process can have its word (FUTEX_PRIVATE_FLAG), or the word holds the number of a
-///                thread of the process, as in pthread_join. Only a thread of the process wakes it
-///                then. A signal handler could, too. So no thread counts if its process catches
-///                signals of timers, children or users.
+/// Proof          such a thread is in the system call futex, without a time limit. No other process
+///                can have its word (FUTEX_PRIVATE_FLAG). Or the word holds the number of a thread
+///                of the process, as in pthread_join. Only a thread of the process wakes it then. A
+///                signal handler could, too. So no thread counts if its process catches signals of
+///                timers, children or users.
 /// Doubt          if the kernel does not show system calls, nothing is known.
 
 #include <sys/types.h>

@@ -4,8 +4,8 @@
 /// and, if the kernel allows it, from their memory. No rank notices.
 ///
 /// Sources        the board says which threads have slept in MPI for a while, and what they wait
-///                for. /proc says which other threads there are, and whether they run. The memory
-///                of a rank says which MPI function each thread has called last, and how many tests
+///                for. /proc says which other threads there are, and whether they run. A rank's
+///                memory says which MPI function each thread has called last, and how many tests
 ///                were in vain.
 /// Trust          a rank may write anything to its page: texts are bounded, and users of numbers
 ///                check them.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// The subcommands of `heddle`. Each has a file of its own, and its options and one function here.
-/// A new one is a file, a few lines here and a function in main.cpp, which alone knows the command
-/// line.
+/// A new one needs a file, some lines here and a function in main.cpp, which alone knows the
+/// command line.
 
 #include <cstdint>
 #include <optional>
