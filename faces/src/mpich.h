@@ -74,22 +74,21 @@ enum {
 /* Constants of the face, indexed by those of the standard ABI; from face_tables.c. */
 INTERNAL extern const int predefined_out[handle_constants];
 
-#define HANDLE(name, Handle)                                                               \
-    INTERNAL extern void* known_##name[known_objects];                                     \
-    INTERNAL MPI_##Handle other_##name##_in(F_##Handle handle);                            \
-    INTERNAL F_##Handle dynamic_##name##_out(MPI_##Handle handle);                         \
-    /* Returns false if the handle is not among the known objects. */                      \
-    /* Sets NULL, which the library refuses, if there is no such object yet. */            \
-    static inline bool name##_is_known(F_##Handle handle, MPI_##Handle* standard) {        \
-        const unsigned place =                                                             \
-            (unsigned)handle - (0xC0000000u | kind_##name << 26) - handle_constants;       \
-        if (UNLIKELY(place >= known_objects)) return false;                                \
-        *standard = (MPI_##Handle)__atomic_load_n(&known_##name[place], __ATOMIC_RELAXED); \
-        return true;                                                                       \
-    }                                                                                      \
-    static inline F_##Handle name##_out(MPI_##Handle handle) {                             \
-        return (uintptr_t)handle < handle_constants ? predefined_out[(uintptr_t)handle]    \
-                                                    : dynamic_##name##_out(handle);        \
+#define HANDLE(name, Handle)                                                                      \
+    INTERNAL extern void* known_##name[known_objects];                                            \
+    INTERNAL MPI_##Handle other_##name##_in(F_##Handle handle);                                   \
+    INTERNAL F_##Handle dynamic_##name##_out(MPI_##Handle handle);                                \
+    /* Returns false for other handles. Sets NULL, which the library refuses, if none is kept. */ \
+    static inline bool name##_is_known(F_##Handle handle, MPI_##Handle* standard) {               \
+        const unsigned place =                                                                    \
+            (unsigned)handle - (0xC0000000u | kind_##name << 26) - handle_constants;              \
+        if (UNLIKELY(place >= known_objects)) return false;                                       \
+        *standard = (MPI_##Handle)__atomic_load_n(&known_##name[place], __ATOMIC_RELAXED);        \
+        return true;                                                                              \
+    }                                                                                             \
+    static inline F_##Handle name##_out(MPI_##Handle handle) {                                    \
+        return (uintptr_t)handle < handle_constants ? predefined_out[(uintptr_t)handle]           \
+                                                    : dynamic_##name##_out(handle);               \
     }
 /* x_quickly() converts the usual handles inline, x_in() all of them. */
 #define QUICKLY_IN(name, Handle)                                             \

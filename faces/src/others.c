@@ -399,9 +399,8 @@ FUNCTION(F_File, File_f2c, (MPI_Fint number)) {
 SAME(Comm)
 SAME(Type)
 SAME(Errhandler)
-SAME(File)
-SAME(Group) SAME(Info) SAME(Message) SAME(Op) SAME(Session) SAME(Win) static inline MPI_Fint
-    Request_number_out(MPI_Fint number) {
+SAME(File) SAME(Group) SAME(Info) SAME(Message) SAME(Op) SAME(Session)
+    SAME(Win) static inline MPI_Fint Request_number_out(MPI_Fint number) {
     return (unsigned)number < handle_constants ? number : small_request(number);
 }
 static inline MPI_Fint Request_number_in(MPI_Fint number) {
