@@ -47,13 +47,7 @@ public:
     [[nodiscard]] const std::string& reason() const { return reason_; }
 
 private:
-    enum class Phase {
-        before,
-        inside,
-        closed,
-        after
-    };  ///< as node::Phase; closed means its
-        ///< sessions
+    enum class Phase { before, inside, closed, after };  ///< as node::Phase; closed: sessions
 
     static constexpr long long never = -1;
     static constexpr long long grace_ms = 1500;  ///< the time between asking to end and killing
