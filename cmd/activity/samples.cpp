@@ -160,7 +160,7 @@ std::optional<Traffic> Traced::traffic(std::uint32_t thread) {
         static_cast<double>(read_ticks - file_.first_ticks);
     const std::uint64_t kept = written > trace::ring_records ? written - trace::ring_records : 0;
     std::uint64_t first = std::max(kept, before.written);
-    // Starts with the last call before the new records. It may have been under way then.
+    // Starts with the last call before the new records. It may still have been running then.
     const auto is_call = [&](std::uint64_t i) {
         return ring->records[i % trace::ring_records].kind < trace::kind_received;
     };

@@ -72,7 +72,8 @@ Threads share(const Group& group, const Part& part) {
     return threads;
 }
 
-/// Returns `count` cores beginning with number `first`. The last core is followed by core 0.
+/// Returns `count` cores beginning with number `first`. After the last core it goes on at the
+/// first.
 Threads some_cores(const Group& group, std::size_t first, std::size_t count) {
     Threads threads;
     for (std::size_t i = 0; i < std::min(count, group.size()); ++i)

@@ -3,7 +3,7 @@
 /// Estimates the threads of the ranks from OpenMP's variables, and whether they outnumber the
 /// cores.
 ///
-/// Waiting threads of OpenMP spin, for a configured time or without end. If such a thread holds the
+/// Waiting threads of OpenMP spin, for a configured time or for a while. If such a thread holds the
 /// core that a computing thread needs, programs take many times longer. OMP_WAIT_POLICY=passive
 /// makes waiting threads sleep.
 

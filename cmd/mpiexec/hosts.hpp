@@ -28,7 +28,7 @@ bool is_rank();
 /// machines.
 bool takes_other_machines(const Job& job);
 
-/// Returns true if srun has started this program, in an allocation that may have other programs.
+/// Returns true in an allocation of Slurm, in which other programs may be.
 bool in_slurm_allocation();
 
 /// Returns the machines, in their order, and the ranks of each. Machines without a number share the

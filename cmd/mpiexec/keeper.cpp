@@ -273,8 +273,9 @@ void Keeper::rank_ended(int rank, int status) {
     check_waiting();
 }
 
-/// Looks for a rank with the library of another MPI, whose ranks run as many jobs of one rank each.
-/// The program may load its library late. So the search is repeated, after times that double.
+/// Looks for a rank with the library of another MPI. Its ranks run as many jobs of one rank each,
+/// all of which call themselves rank 0. The program may load its library late. So the search is
+/// repeated, after times that double.
 void Keeper::look_for_stranger() {
     const long long now = now_ms();
     if (ending() || stranger_at_ == never || now < stranger_at_) return;

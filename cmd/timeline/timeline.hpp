@@ -2,7 +2,7 @@
 #pragma once
 /// The events of a job's ranks in time.
 ///
-///     load()            reads the files of events of all processes            load.cpp
+///     load()            reads all event files (trace/layout.hpp)              load.cpp
 ///     match()           finds which receive got which message, and all waits  match.cpp
 ///     write_perfetto()  writes the file for Perfetto's viewer                 perfetto_write.cpp
 ///     read_perfetto()   reads the same file again                             perfetto_read.cpp
