@@ -2,8 +2,8 @@
 #pragma once
 /// The node's shared memory, which mpiexec makes, without a name, for the ranks.
 ///
-/// The launcher reads the notice board at its start (node/board.hpp) and nothing else. The size of
-/// the memory is sealed, so that reading is safe whatever a rank does.
+/// The launcher reads the notice board at the memory's start (node/board.hpp) and nothing else. The
+/// size of the memory is sealed, so that reading is safe whatever a rank does.
 
 #include <string>
 
