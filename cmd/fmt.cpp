@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What fmt does behind fmt::format(), compiled once for all commands. As headers alone it is compiled
-/// into every file that formats a line, which takes longer than the file itself; as fmt's own shared
-/// library it would have to be found and relocated at every start of mpiexec.
+/// The part of fmt behind fmt::format(), compiled once for all commands. With headers alone it is
+/// compiled into every file that formats a line. That takes longer than the file itself. The shared
+/// library of fmt would have to be found and relocated at every start of mpiexec.
 
 #include <fmt/format-inl.h>
 

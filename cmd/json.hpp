@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Strings of JSON.
+/// Makes strings of JSON.
 
 #include <cstdio>
 #include <string>
 
 namespace heddle {
 
-/// `text` as a string of JSON, with its quotes.
+/// Returns `text` as a string of JSON, with its quotes.
 inline std::string json_string(const std::string& text) {
     std::string result = "\"";
     for (const char c : text) {

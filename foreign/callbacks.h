@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* C functions that stand for functions of a program: operations and error handlers.
  *
- * Such a function has no argument that could say which one of the program is meant. So there are 256 of each kind, each for
- * one of the program's. They are never given back: an operation that was freed may still be used by a call under way. A
- * function that is given again gets the same.
+ * Such a function has no argument to identify the program's function. So there are 256 of each
+ * kind, each for one function of the program. They are never given back: a pending call may
+ * still use an operation that was freed. A function that is passed again gets the same one.
  *
- * CALLBACKS(name, Function, DEFINITION, NAMES) makes NAME_calling(procedure), which returns one of 256 functions of the type
- * Function, or NULL if all are in use. DEFINITION(n) defines NAME_n, which finds the program's function in
- * NAME_table.procedures[0xn]; NAMES(n) is `NAME_n,`.
+ * CALLBACKS(name, Function, DEFINITION, NAMES) makes NAME_calling(procedure). It returns one of
+ * 256 functions of the type Function, or NULL if all are in use. DEFINITION(n) defines NAME_n,
+ * which finds the program's function in NAME_table.procedures[0xn]. NAMES(n) is `NAME_n,`.
  */
 #ifndef HEDDLE_FOREIGN_CALLBACKS_H
 #define HEDDLE_FOREIGN_CALLBACKS_H
@@ -17,13 +17,13 @@
 
 enum { callbacks_of_a_kind = 256 };
 
-typedef void Procedure(void); /* of the program, before its arguments are known */
+typedef void Procedure(void); /* a function of the program before its arguments are known */
 
 typedef struct {
     Procedure* _Atomic procedures[callbacks_of_a_kind];
 } CallbackTable;
 
-/* The place of a procedure, or -1. */
+/* Returns the index of a procedure, or -1. */
 static inline int place_for(CallbackTable* table, Procedure* procedure) {
     static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
     int place = 0;

@@ -19,7 +19,7 @@ static inline void* enter(Room* room, long elements, size_t size) {
     const size_t bytes = elements > 0 ? (size_t)elements * size : 0;
     return __builtin_expect(bytes <= sizeof room->here, 1) ? room->here : long_room(room, bytes);
 }
-/* Whoever has entered leaves: LEAVING Room room; does at the end of the block, also by an exception. */
+/* Leaves a room. LEAVING Room room; does so at the end of the block, also after an exception. */
 static inline void leave(Room* room) {
     if (__builtin_expect(room->elsewhere != NULL, 0)) free(room->elsewhere);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The number of arguments that a call has for each side: of ranks or of neighbours. Includers define CALL(X), the function X
- * of the library below.
+/* Returns the number of arguments that a call has for each side: of ranks or of neighbours.
+ * Includers define CALL(X), the function X of the library below.
  */
 #ifndef HEDDLE_FOREIGN_SIDES_H
 #define HEDDLE_FOREIGN_SIDES_H
 
 enum Side { side_of_sources, side_of_destinations };
 
-/* Ranks of the group that messages go to. */
+/* Returns the number of ranks in the group that gets messages. */
 static inline int peers_of(MPI_Comm comm) {
     int inter = 0, size = 0;
     CALL(Comm_test_inter)(comm, &inter);

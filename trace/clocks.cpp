@@ -24,7 +24,7 @@ struct Reading {
     std::uint64_t ticks, real;
 };
 
-/// Both clocks at one time: of several readings the one that was interrupted least.
+/// Reads both clocks at one time. It takes the reading that was interrupted least out of several.
 Reading read_both() noexcept {
     Reading best{};
     std::uint64_t shortest = UINT64_MAX;
@@ -39,7 +39,7 @@ Reading read_both() noexcept {
     return best;
 }
 
-/// Of this process against rank 0 of `leaders`.
+/// Returns the offset of this process's clock against rank 0 of `leaders`.
 std::int64_t offset_to_first(MPI_Comm leaders, int rank) noexcept {
     std::int64_t best = 0;
     std::uint64_t shortest = UINT64_MAX;
@@ -73,7 +73,7 @@ void measure_clock(File& file) noexcept {
     const Reading first = read_both();
     file.first_ticks = first.ticks;
     file.first_real = first.real;
-    // Of a process that is killed at once, this is the second reading.
+    // If the process is killed soon, this is its second reading.
     while (real_ns() - first.real < 100'000) {}
     renew_clock(file);
 }

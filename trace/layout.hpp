@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The file in which a traced process keeps its events: one mapping, written by the process, read at any time.
+/// The file in which a traced process keeps its events: one mapping, written by the process, read
+/// at any time.
 ///
-/// Writers        `rings[i]` belongs to one thread. `sites`, `objects` and `members` are filled under a lock of the
-///                process; an entry below the published number never changes.
-/// Readers        mpiexec, while the process runs or after it has ended, however it did. A record that is overwritten
-///                while it is read may be torn, so a reader checks what it uses as an index.
-/// Newest kept    a ring holds the last `ring_records` events of its thread; `written` counts all of them.
+/// Writers        `rings[i]` belongs to one thread. `sites`, `objects` and `members` are filled
+///                under a lock of the process. An entry below the published number never changes.
+/// Readers        mpiexec, while the process runs or after it has ended, however it did. A record
+///                that is overwritten while it is read may be torn. So a reader checks every value
+///                that it uses as an index.
+/// Newest kept    a ring holds the last `ring_records` events of its thread; `written` counts all
+///                of them.
 /// Zeroes         are a valid empty file. It is sparse: only rings that are used take room.
 
 #include <atomic>
@@ -22,10 +25,11 @@ inline constexpr const char* file_ending = ".heddletrace";
 inline constexpr std::size_t most_sites = 2048, most_objects = 2048, most_members = 1 << 18,
                              most_rings = 64, ring_records = 1 << 15;
 
-/// Kinds of records above those of MPI functions, which are numbered as in the table of functions.
+/// Kinds of records above those of MPI functions, which have their numbers in the table of
+/// functions.
 enum SpecialKind : std::uint16_t {
-    kind_received = 0xff00,  ///< a receive is complete: `request` made it
-    kind_sent = 0xff01,      ///< a send is complete, for which a call has waited
+    kind_received = 0xff00,  ///< a receive is complete; `request` made it
+    kind_sent = 0xff01,      ///< a send for which a call has waited is complete
     kind_started_send = 0xff02,
     kind_started_receive = 0xff03,
     kind_started_other = 0xff04,
@@ -37,7 +41,7 @@ enum SpecialKind : std::uint16_t {
 enum RecordFlags : std::uint16_t {
     flag_sends = 1,       ///< `sequence` numbers the messages of the stream (object, peer, tag)
     flag_receives = 2,    ///< posts a receive
-    flag_complete = 4,    ///< that receive is complete: `peer`, `tag`, `sequence` are the message's
+    flag_complete = 4,    ///< the receive is complete; `peer`, `tag`, `sequence` are the message's
     flag_collective = 8,  ///< `sequence` numbers the collectives of the object
     flag_vain = 16,       ///< `repeats` tests found nothing
     flag_failed = 32,
@@ -47,14 +51,15 @@ inline constexpr std::int32_t no_rank = -1;
 
 struct Record {
     std::uint64_t begin;  ///< ticks
-    std::uint64_t end;    ///< 0: the call has not come back
-    /// The record by which the request began: thread << 40 | number + 1; 0: none, or not known.
+    std::uint64_t end;    ///< 0 if the call has not returned
+    /// The record by which the request began: thread << 40 | number + 1. It is 0 if there is none,
+    /// or it is unknown.
     std::uint64_t request;
     std::int64_t bytes;
-    std::uint32_t sequence;  ///< from 1 on; 0: not known
-    std::int32_t peer;       ///< rank in the object, or the root of a collective; negative: none
+    std::uint32_t sequence;  ///< from 1 on; 0 if it is unknown
+    std::int32_t peer;       ///< rank in the object, or the root of a collective; negative for none
     std::int32_t tag;
-    std::uint32_t repeats;  ///< further calls of the same kind, at once afterwards
+    std::uint32_t repeats;  ///< number of equal calls that followed at once
     std::uint16_t kind;
     std::uint16_t site;
     std::uint16_t object;
@@ -63,9 +68,9 @@ struct Record {
 };
 static_assert(sizeof(Record) == 64);
 
-/// Where the program has called from.
+/// The place of a call in the program.
 struct Site {
-    std::uint64_t offset;  ///< in the file, as the file itself counts its addresses
+    std::uint64_t offset;  ///< address in the file's own numbering
     char file[248];
 };
 
@@ -75,7 +80,8 @@ enum class ObjectKind : std::uint32_t { none, communicator, window, file };
 struct Object {
     std::uint64_t identity;  ///< the same in all its processes
     ObjectKind kind;
-    std::uint32_t first_member;  ///< of `size` ranks in MPI_COMM_WORLD, negative where not known
+    std::uint32_t first_member;  ///< the first of `size` ranks in MPI_COMM_WORLD; a rank is
+                                 ///< negative if it is unknown
     std::uint32_t size;
     std::int32_t rank;
     char name[40];
@@ -83,7 +89,7 @@ struct Object {
 
 struct alignas(64) Ring {
     std::atomic<std::uint64_t> written;
-    std::uint32_t thread;  ///< the kernel's number; 0: nobody has this ring
+    std::uint32_t thread;  ///< the kernel's number; 0 if no thread has this ring
     char name[16];
     alignas(64) Record records[ring_records];
 };
@@ -96,12 +102,14 @@ struct alignas(4096) File {
     std::atomic<std::uint32_t> finalized;
     char host[64];
     char program[64];
-    /// Two readings of the clocks: ticks, CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds. The second one is renewed.
+    /// Two readings of the clocks: ticks, CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds. The
+    /// second one is renewed.
     std::uint64_t first_ticks, first_real;
     std::atomic<std::uint64_t> last_ticks, last_real;
-    /// What is to be added to the clock of this host to have that of rank 0, measured when (CLOCK_REALTIME).
+    /// The offsets to add to this host's clock for rank 0's clock, and when they were measured
+    /// (CLOCK_REALTIME).
     std::int64_t correction[2];
-    std::uint64_t corrected_at[2];  ///< 0: not measured
+    std::uint64_t corrected_at[2];  ///< 0 if it was not measured
     std::atomic<std::uint32_t> sites_used, objects_used, members_used, threads_without_ring;
     Site sites[most_sites];
     Object objects[most_objects];

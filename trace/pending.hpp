@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The requests of a process, by their handles: in parts, each with a lock that is seldom wanted by two.
+/// The requests of a process by their handles. They are in parts, each with a lock that two threads
+/// seldom want at once.
 
 #include <array>
 #include <atomic>
@@ -32,7 +33,8 @@ private:
 
 class PendingTable {
 public:
-    /// Replaces what was kept of the same handle. Loses it if memory has run out.
+    /// Adds an entry, in place of an earlier one with the same handle. Drops it if memory has run
+    /// out.
     void put(const Pending& pending) noexcept {
         Part& part = part_of(pending.handle);
         const std::lock_guard guard(part.lock);
@@ -44,14 +46,14 @@ public:
         }
         *place = pending;
     }
-    /// What is kept of the handle; its `handle` is 0 if nothing is.
+    /// Returns the entry of the handle. Its `handle` is 0 if there is none.
     Pending get(std::uint64_t handle) noexcept {
         Part& part = part_of(handle);
         const std::lock_guard guard(part.lock);
         const Pending* place = part.find(handle);
         return place == nullptr ? Pending{} : *place;
     }
-    /// The same, and forgets it, unless it is persistent and `always` is false.
+    /// Returns the entry and removes it. It stays if it is persistent and `always` is false.
     Pending take(std::uint64_t handle, bool always) noexcept {
         Part& part = part_of(handle);
         const std::lock_guard guard(part.lock);
@@ -66,7 +68,7 @@ private:
     struct alignas(64) Part {
         SpinLock lock;
         std::size_t used = 0;
-        std::vector<Pending> places;  ///< a power of two; handles that collide follow each other
+        std::vector<Pending> places;  ///< a power of two; colliding handles follow each other
 
         Pending* find(std::uint64_t handle) noexcept {
             if (places.empty()) return nullptr;
@@ -84,7 +86,7 @@ private:
         } catch (const std::bad_alloc&) {
             return used + 1 < places.size();
         }
-        /// Those that follow move up, so that no search ends before them.
+        /// Removes an entry. The entries after it move up, so that no search ends too early.
         void remove(Pending* place) noexcept {
             auto hole = static_cast<std::size_t>(place - places.data());
             for (std::size_t at = next(hole); places[at].handle != 0; at = next(at)) {

@@ -37,22 +37,22 @@ using std::memory_order_release;
 
 constexpr std::uint64_t renew_clocks = 512;  ///< records between two readings of the clocks
 
-/// Whether the program cancels requests: few do.
+/// Set when the program cancels a request, which few programs do.
 std::atomic<bool> cancels{false};
 
-/// A ring for threads that have none of their own: nobody reads it.
+/// The ring for threads that have none of their own. It is never read.
 Ring* nowhere = nullptr;
 
 // ---- the process ----
 
 class Process {
 public:
-    /// Opens the file; false if that is not possible, which has been said.
+    /// Opens the file. Returns false if that fails, after printing why.
     bool open(const char* folder) noexcept;
     File& file() noexcept { return *file_; }
     Ring* take_ring() noexcept;
     std::uint16_t site(const void* address) noexcept;
-    /// The object's number; 0: not known.
+    /// Returns the object's number, or 0 if it is unknown.
     std::uint16_t object(std::uint64_t handle) noexcept;
     void add(std::uint64_t handle, ObjectKind kind, std::span<const std::int32_t> members,
              std::span<const std::int32_t> all, std::int32_t rank, const char* name) noexcept;
@@ -60,7 +60,7 @@ public:
     std::atomic<std::uint32_t>& collectives(std::uint16_t object) noexcept {
         return collectives_[object];
     }
-    /// The count of the messages of a stream; nullptr: memory has run out.
+    /// Returns the count of the messages of a stream, or nullptr if memory has run out.
     std::atomic<std::uint32_t>* stream(std::uint64_t high, std::uint64_t low) noexcept;
     std::uint32_t epoch() const noexcept { return epoch_.load(memory_order_acquire); }
 
@@ -82,13 +82,15 @@ private:
     std::mutex lock_;
     std::uint32_t rings_ = 0;
     std::unordered_map<std::uint64_t, std::uint16_t> objects_;
-    std::unordered_map<std::uint64_t, std::uint32_t> made_;  ///< objects with the same members
+    std::unordered_map<std::uint64_t, std::uint32_t> made_;  ///< number of objects with the same
+                                                             ///< members
     std::unordered_map<Key, std::atomic<std::uint32_t>, Hash> streams_;
     std::array<std::atomic<std::uint32_t>, most_objects> collectives_{};
-    std::atomic<std::uint32_t> epoch_{0};  ///< of handles: changes when one is forgotten
+    std::atomic<std::uint32_t> epoch_{0};  ///< changes when a handle is forgotten
 };
 
-/// Made by the first call, and never destroyed: threads may call MPI until the process is gone.
+/// The process. The first call makes it, and it is never destroyed: threads may call MPI until the
+/// process is gone.
 constinit Process* only_process = nullptr;
 Process& process() noexcept { return *only_process; }
 
@@ -129,7 +131,7 @@ Ring* Process::take_ring() noexcept {
         return nowhere;
     }
     Ring& ring = file_->rings[rings_++];
-    // Its memory comes now, not by a fault for each page while events are measured.
+    // Takes the memory now, not by a fault for each page while events are measured.
     constexpr int populate_for_writing = 23;
     ::madvise(ring.records, sizeof ring.records, populate_for_writing);
     FILE* const comm = std::fopen("/proc/thread-self/comm", "re");
@@ -143,7 +145,7 @@ Ring* Process::take_ring() noexcept {
 }
 
 std::uint16_t Process::site(const void* address) noexcept {
-    // The call itself ends before the address at which it comes back.
+    // The call lies before its return address.
     const std::uintptr_t within = reinterpret_cast<std::uintptr_t>(address) - 1;
     Dl_info info{};
     link_map* map = nullptr;
@@ -185,7 +187,8 @@ void Process::add(std::uint64_t handle, ObjectKind kind, std::span<const std::in
     const std::uint32_t used = file_->objects_used.load(memory_order_relaxed);
     const std::uint32_t first = file_->members_used.load(memory_order_relaxed);
     if (used == most_objects || first + members.size() > most_members) return;
-    // All members make objects with the same members in the same order, so that they find the same identity.
+    // All members make objects with the same members in the same order. So they compute the same
+    // identity.
     std::uint64_t identity = static_cast<std::uint64_t>(kind);
     for (const std::int32_t member : all)
         identity = mix(identity + static_cast<std::uint32_t>(member) + 1);
@@ -223,10 +226,10 @@ std::atomic<std::uint32_t>* Process::stream(std::uint64_t high, std::uint64_t lo
 
 // ---- a thread ----
 
-/// What a thread has looked up lately.
+/// The recent look-ups of a thread.
 struct Recent {
     Ring* ring = nullptr;
-    std::uint64_t ring_number = 0;  ///< in bits 40 and above
+    std::uint64_t ring_number = 0;  ///< bits 40 and above
     struct {
         const void* address = nullptr;
         std::uint16_t site = 0;
@@ -244,7 +247,7 @@ struct Recent {
 };
 constinit thread_local Recent* recent = nullptr;
 
-/// Gives memory back when the thread ends; its ring stays.
+/// Gives memory back when the thread ends. Its ring stays.
 struct Owner {
     ~Owner() {
         delete recent;
@@ -286,7 +289,7 @@ std::uint16_t find_object(std::uint64_t handle) noexcept {
     return known.object;
 }
 
-/// Number of the next message of a stream; 0: not known.
+/// Returns the number of the next message of a stream, or 0 if it is unknown.
 std::uint32_t next_of_stream(std::uint16_t object, bool sent, std::int32_t peer,
                              std::int32_t tag) noexcept {
     if (object == 0 || peer < 0) return 0;
@@ -299,11 +302,11 @@ std::uint32_t next_of_stream(std::uint16_t object, bool sent, std::int32_t peer,
     return known.count == nullptr ? 0 : known.count->fetch_add(1, memory_order_relaxed) + 1;
 }
 
-/// A new record at the end of the thread's ring.
+/// Appends a record to the thread's ring.
 Record& append(Recent& at, std::uint16_t kind, std::uint64_t begin) noexcept {
     const std::uint64_t number = at.ring->written.load(memory_order_relaxed);
     Record& record = at.ring->records[number % ring_records];
-    // The line after the next one comes meanwhile: it has left the caches since it was written.
+    // The line after the next one is fetched early, since it has left the caches.
     __builtin_prefetch(&at.ring->records[(number + 2) % ring_records], 1);
     record = {};
     record.begin = begin;
@@ -380,8 +383,8 @@ void append_world_ranks(MPI_Group group, std::vector<std::int32_t>& members) {
 
 struct Members {
     std::vector<std::int32_t>
-        peers;  ///< those whom messages go to: of an intercommunicator, the remote group
-    std::vector<std::int32_t> all;  ///< the same in all processes
+        peers;  ///< the targets of messages; for an intercommunicator, the remote group
+    std::vector<std::int32_t> all;  ///< equal in all processes
 };
 
 Members members_of(MPI_Comm comm) {
@@ -420,7 +423,7 @@ bool is_library_of_ours(const void* function) noexcept {
         std::strstr(info.dli_fname, "libmpi_abi.so") != nullptr;
 }
 
-/// What the program starts is not traced.
+/// Removes the library from the environment. Programs that this program starts are not traced.
 void leave_environment() noexcept {
     ::unsetenv(folder_variable);
     const char* given = std::getenv("LD_PRELOAD");
@@ -436,14 +439,14 @@ void leave_environment() noexcept {
         ::setenv("LD_PRELOAD", std::string(rest.substr(1)).c_str(), 1);
 }
 
-/// When the library is loaded, before any function of it is called.
+/// Runs when the library is loaded, before any function of it is called.
 [[gnu::constructor]] void begin() {
     const char* folder = std::getenv(folder_variable);
     on = folder != nullptr && *folder != '\0' &&
         is_library_of_ours(reinterpret_cast<const void*>(&PMPI_Send));
 }
 
-/// The file is made by the first call of MPI: programs on the way to a rank make none.
+/// Opens the file at the first call of MPI. Programs that only start a rank make no file.
 bool open_file() noexcept {
     static std::once_flag once;
     static bool opened = false;
@@ -497,7 +500,7 @@ void end_process() noexcept {
 }
 
 std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) noexcept {
-    constexpr std::uintptr_t first_made = 4096;  // handles below it are of the standard
+    constexpr std::uintptr_t first_made = 4096;  // smaller handles are predefined
     thread_local MPI_Datatype last = MPI_DATATYPE_NULL;
     thread_local MPI_Count size = 0;
     if (type != last || reinterpret_cast<std::uintptr_t>(type) >= first_made) {
@@ -518,7 +521,7 @@ Call::Call(Function which, const void* from) noexcept : ring_(ring_to_write()) {
 int Call::end(int error) noexcept {
     const std::uint64_t now = came_back_ != 0 ? came_back_ : platform::ticks();
     if (error != MPI_SUCCESS) record_->flags |= flag_failed;
-    // What has been overwritten meanwhile, by calls within, is another's.
+    // Calls within this one may have overwritten its record.
     if (ring_->written.load(memory_order_relaxed) - number_ > ring_records) return error;
     record_->end = now;
     if (!vain_) return error;
@@ -652,7 +655,7 @@ void Call::complete(const Pending& pending, const MPI_Status& status) noexcept {
 
 void Call::add(MPI_Comm* handle, MPI_Comm from) noexcept try {
     if (*handle == MPI_COMM_NULL) return;
-    // A communicator that is being duplicated has the processes of the other one.
+    // A duplicate that is not complete yet has the processes of the original.
     const auto which = static_cast<Function>(record_->kind);
     const bool later =
         which == Function::MPI_Comm_idup || which == Function::MPI_Comm_idup_with_info;
@@ -689,7 +692,7 @@ Requests::Requests(Call& call, const MPI_Request* requests, int count, bool unti
         handles_[i] = Call::handle_of(requests[i]);
         if (first == 0 && requests[i] != MPI_REQUEST_NULL) first = handles_[i];
     }
-    // Who is waited for is known if the call never comes back, too.
+    // The peer is then known even if the call never returns.
     const Pending pending = until_complete && count == 1 ? process().pending.take(first, false)
                                                          : process().pending.get(first);
     if (until_complete && count == 1) only_ = pending;

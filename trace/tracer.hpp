@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Notes what a thread does in MPI: the calls of generated wrappers (trace/generate.py) make records of it.
+/// Records the MPI calls of a thread. Generated wrappers (trace/generate.py) make a Call for each.
 ///
-/// This library stands before the program (LD_PRELOAD), in a job of `mpiexec --trace` or `--advice` only. So nothing in
-/// the MPI library asks whether a job is traced, and what is traced takes the same short ways as what is not.
+/// This library is loaded before the program (LD_PRELOAD), only in jobs of `mpiexec --trace` or
+/// `--advice`. So the MPI library never asks whether a job is traced. Traced calls take the same
+/// short paths as others.
 ///
-/// Thread safety  a Call belongs to its thread. Objects, requests and streams are those of the process.
-/// Calls within   a function of the program that MPI calls may call MPI: its records follow the outer one.
+/// Thread safety  a Call belongs to its thread. Objects, requests and streams belong to the
+///                process.
+/// Calls within   a function of the program that MPI calls may call MPI: its records follow the
+///                outer one.
 
 #include <cstdint>
 #include <span>
@@ -18,23 +21,23 @@
 
 namespace heddle::trace {
 
-/// Whether this process is traced.
+/// True if this process is traced.
 extern bool on;
 inline bool is_on() noexcept { return on; }
 
-/// After MPI_Init: ranks are known. All processes of MPI_COMM_WORLD call it.
+/// Begins after MPI_Init, when ranks are known. All processes of MPI_COMM_WORLD call it.
 void begin_process() noexcept;
-/// Before MPI_Finalize, likewise.
+/// Ends before MPI_Finalize. All processes of MPI_COMM_WORLD call it.
 void end_process() noexcept;
 
-/// Bytes of so many elements.
+/// Returns the number of bytes of `count` elements.
 std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) noexcept;
 
 /// A request, or a message of MPI_Mprobe.
 struct Pending {
     enum Kind : std::uint8_t { send, receive, collective, other };
-    std::uint64_t handle;  ///< 0: there is none
-    std::uint64_t record;  ///< by which it began (Record::request)
+    std::uint64_t handle;  ///< 0 if there is none
+    std::uint64_t record;  ///< the record by which it began (Record::request)
     std::uint32_t sequence;
     std::int32_t peer, tag;
     std::uint16_t object;
@@ -58,14 +61,14 @@ public:
     void receives() noexcept { record_->flags |= flag_receives; }
     void collective() noexcept;
 
-    /// A request began: by this call.
+    /// Notes a request that this call has begun.
     template <class Handle>
     void began(Handle handle, Pending::Kind kind) noexcept {
         keep(handle_of(handle), kind, false);
     }
-    /// A message that has been matched.
+    /// Notes a message that was matched.
     void began(MPI_Message message, const MPI_Status& status) noexcept;
-    /// A persistent request was made.
+    /// Notes a persistent request that this call has made.
     void made(MPI_Request request, Pending::Kind kind) noexcept {
         keep(handle_of(request), kind, true);
     }
@@ -74,11 +77,11 @@ public:
     static void cancels_one() noexcept;
     void of_message(MPI_Message message) noexcept;
 
-    /// The receive of this call is complete.
+    /// Notes that the receive of this call is complete.
     void received(const MPI_Status& status) noexcept;
-    /// Likewise of a call that sends as well.
+    /// Notes the same for a call that also sends.
     void received_too(const MPI_Status& status) noexcept;
-    /// A test found something, or nothing.
+    /// Notes whether a test found something.
     void tested(bool found) noexcept { vain_ = !found; }
 
     void add(MPI_Comm* handle, MPI_Comm from) noexcept;
@@ -107,14 +110,15 @@ private:
     Ring* ring_;
     Record* record_;
     std::uint64_t number_;
-    std::uint64_t came_back_ = 0;  ///< ticks, where they were read before end()
+    std::uint64_t came_back_ = 0;  ///< ticks, if they were read before end()
     bool vain_ = false;
 };
 
-/// The requests that a call completes, as they are before it: afterwards their handles are gone.
+/// The requests that a call completes. They are saved before it, since their handles are gone
+/// afterwards.
 class Requests {
 public:
-    /// `until_complete`: the call comes back when all are.
+    /// `until_complete` is true if the call returns when all are complete.
     Requests(Call& call, const MPI_Request* requests, int count,
              bool until_complete = false) noexcept;
     ~Requests();
@@ -126,10 +130,10 @@ private:
     Call& call_;
     std::uint64_t* handles_;
     std::uint64_t few_[16];
-    Pending only_{};  ///< the one that has been taken out
+    Pending only_{};  ///< the request that was taken out
 };
 
-/// A status where the program ignores it.
+/// Gives the call a status if the program ignores it.
 class OwnStatus {
 public:
     explicit OwnStatus(MPI_Status*& status) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Collectives: the first rank of the node that comes to a call leaves what it says there, and the others compare.
+/// Collectives: the first rank of the node in a call leaves its arguments, and the others compare
+/// theirs.
 
 #include "agreement.hpp"
 
@@ -10,7 +11,8 @@ namespace heddle::check {
 
 namespace {
 
-/// Operations of the program have another handle in each process.
+/// Returns a number for the operation. Operations of the program have another handle in each
+/// process.
 std::uint64_t number_of(MPI_Op op) noexcept {
     const auto handle = reinterpret_cast<std::uintptr_t>(op);
     return handle < 4096 ? handle : 1;
@@ -29,7 +31,7 @@ std::string name_of_operation(std::uint64_t number) {
     return "an operation of the program";
 }
 
-/// Whether the library has looked no further than at the arguments.
+/// Returns true if the library has looked no further than at the arguments.
 bool is_refusal(int error) {
     int error_class = MPI_SUCCESS;
     if (library().Error_class(error, &error_class) != MPI_SUCCESS) return false;
@@ -55,14 +57,15 @@ Agreement::Agreement(const Call& call, MPI_Comm comm, int root, MPI_Op op)
         (comm_->id == 0 || Node::get() == nullptr || (comm_->size == 1 && !comm_->inter)))
         comm_ = nullptr;
     rank_ = comm_ == nullptr ? none - 1 : comm_->inter ? MPI_ROOT : comm_->rank;
-    // What other ranks of the root's group give is not looked at, and each direction may have an operation of its own.
+    // The arguments of other ranks in the root's group are not compared. Each direction may have an
+    // operation of its own.
     if (comm_ != nullptr && comm_->inter && (root == none || root == MPI_PROC_NULL)) operation_ = 0;
     if (comm_ != nullptr) {
         number_ = ++comm_->collectives;
         counted_ = comm_;
     }
     if (comm_ == nullptr && root != none && comm != MPI_COMM_NULL) {
-        // Who is the root is asked all the same, for buffers.
+        // The root is found in any case, for buffers.
         if (const auto found = comm_of(comm)) rank_ = found->inter ? MPI_ROOT : found->rank;
     }
     if (comm_ != nullptr && (comm_->here < 2 || comm_->out_of_step)) comm_ = nullptr;
@@ -76,7 +79,8 @@ Agreement::~Agreement() = default;
 
 bool Agreement::is_root() const noexcept { return rank_ == root_; }
 
-/// Between groups, only where all data are the root's, or all are for the root.
+/// Returns true if data are compared. Between groups that needs all data to come from the root, or
+/// go to it.
 bool Agreement::compares_data() const noexcept {
     if (!comm_->inter) return true;
     if (root_ == MPI_PROC_NULL) return false;
@@ -86,7 +90,8 @@ bool Agreement::compares_data() const noexcept {
     return false;
 }
 
-/// As all ranks know it: of an intercommunicator, in MPI_COMM_WORLD. MPI_PROC_NULL: this one does not know it.
+/// Returns the root as all ranks know it. For an intercommunicator it is a rank in MPI_COMM_WORLD,
+/// or MPI_PROC_NULL if this rank does not know it.
 int Agreement::root_in_world() const noexcept {
     if (!comm_->inter || root_ == none || root_ == MPI_PROC_NULL) return root_;
     return root_ == MPI_ROOT ? own_rank() : comm_->world_rank(root_);
@@ -186,7 +191,7 @@ void Agreement::meet() {
             record->arrived = 1;
             return;
         }
-        // The first one may have had nothing to say of the data, or of the root.
+        // The first rank may not have known the data, or the root.
         first = *record;
         if (record->root == MPI_PROC_NULL) record->root = root;
         if (record->operation == 0) record->operation = operation_;

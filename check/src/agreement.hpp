@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The parts of Agreement (checks.hpp) that are templates: arrays of counts come as int and as MPI_Count.
+/// The templates of Agreement (checks.hpp): arrays of counts come as int and as MPI_Count.
 
 #include "checks.hpp"
 #include "communicators.hpp"
 
 namespace heddle::check {
 
-/// Above this many ranks, those who exchange data of their own lengths are not compared one by one.
+/// The limit on ranks for comparing pairs. In larger groups, data with a length for each pair are
+/// not compared.
 inline constexpr int most_pairs = 64;
 
 inline bool Agreement::compares_pairs() const noexcept {
@@ -26,7 +27,7 @@ void Agreement::vector(const Counts* counts, MPI_Datatype datatype) {
     for (int i = 0; i < comm_->size; ++i) {
         const Signature part = signature_of(datatype, counts[i]);
         signature_.append(part);
-        // The same data in other shares is something else.
+        // The same data in other shares must differ.
         shares_ = (shares_ ^ static_cast<std::uint64_t>(part.bytes + 1)) * 0x9e3779b97f4a7c15;
     }
     has_signature_ = true;
@@ -60,7 +61,7 @@ void Agreement::pairs(const void* buffer, const Counts* send_counts, Types send_
     if (buffer != MPI_IN_PLACE && !is_memory(send_counts)) return;
     for (int i = 0; i < comm_->size; ++i) {
         const Signature taken = signature_of(nth(receive_types, i), receive_counts[i]);
-        // In place, what is sent is what is received.
+        // In place, the receive buffer is what is sent.
         const Signature given =
             buffer == MPI_IN_PLACE ? taken : signature_of(nth(send_types, i), send_counts[i]);
         pair(comm_->rank, i, given, true);

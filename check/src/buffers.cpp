@@ -14,7 +14,8 @@ namespace heddle::check {
 
 namespace {
 
-constexpr std::int64_t most_hashed = 4096;  ///< bytes; of longer buffers pieces at equal distances
+constexpr std::int64_t most_hashed = 4096;  ///< bytes; longer buffers are hashed in pieces at equal
+                                            ///< distances
 constexpr std::int64_t piece = 64;
 
 void add_parts(Hash& hash, const char* bytes, std::int64_t length) noexcept {
@@ -30,7 +31,8 @@ struct Range {
     const Tracked* tracked;
 };
 
-/// Ranges of memory that operations under way read, or write. Few lie in a row; more in the order of their begins.
+/// Ranges of memory that pending operations read, or write. A few are in a vector, more are sorted
+/// by their begins.
 class Ranges {
 public:
     void insert(const Range& range) {
@@ -49,7 +51,8 @@ public:
         while (at != end && at->second.tracked != &tracked) ++at;
         if (at != end) sorted_.erase(at);
     }
-    /// The first of those that touch [begin, end) for which `is_meant` is true; nullptr if there is none.
+    /// Returns the first range that touches [begin, end) and for which `is_meant` is true, or
+    /// nullptr.
     template <class Is>
     const Tracked* find(std::uintptr_t begin, std::uintptr_t end, Is is_meant) const {
         for (const Range& one : row_)
@@ -72,10 +75,10 @@ private:
 
     std::vector<Range> row_;
     std::multimap<std::uintptr_t, Range> sorted_;
-    std::uintptr_t longest_ = 0;  ///< of all that have been in it since it was empty
+    std::uintptr_t longest_ = 0;  ///< the longest range since the set was empty
 };
 
-/// Never destroyed: threads of the program may call MPI to the end.
+/// The ranges in use. They are never destroyed: threads of the program may call MPI to the end.
 struct Map {
     std::mutex guard;
     Ranges reads, writes;
@@ -91,7 +94,7 @@ struct Conflict {
     Place place = 0;
 };
 
-/// in_use().guard is held.
+/// Returns the conflict of the buffer with others. The caller holds in_use().guard.
 Conflict conflict_of(const Buffer& buffer, bool writes) {
     Map& all = in_use();
     const std::uintptr_t begin = buffer.begin(), end = buffer.end();
@@ -139,7 +142,7 @@ Buffer::Buffer(const void* buffer, MPI_Count elements, MPI_Datatype datatype) {
     address = static_cast<const char*>(buffer);
     count = elements;
     type = found;
-    if (begin() < 4096) type = nullptr;  // no memory: the library refuses it
+    if (begin() < 4096) type = nullptr;  // the address is no memory, and the library refuses it
 }
 
 std::uintptr_t Buffer::begin() const noexcept {
@@ -179,19 +182,20 @@ std::uint64_t Buffer::hash() const noexcept {
 
 namespace {
 
-/// Whether [begin, end) touches a block of `buffer`, which has blocks at equal distances.
+/// Returns true if [begin, end) touches a block of `buffer`, which has blocks at equal distances.
 bool range_meets(std::uintptr_t begin, std::uintptr_t end, const Buffer& buffer) noexcept {
     const auto stride = static_cast<std::uintptr_t>(buffer.type->stride);
     const auto length = static_cast<std::uintptr_t>(buffer.type->blocks.front().length);
     const std::uintptr_t first = buffer.begin();
     const std::uintptr_t from = begin > first ? begin - first : 0;
-    const std::uintptr_t at = from / stride * stride;  // the block before, or in which it begins
+    // The block that contains it, or the one before.
+    const std::uintptr_t at = from / stride * stride;
     if (from < at + length) return true;
     const std::uintptr_t next = first + at + stride;
     return next < end && next < buffer.end();
 }
 
-/// The same of two such buffers of one distance, which lie side by side or one in the other.
+/// Returns the same for two such buffers of one distance, side by side or one in the other.
 bool rows_meet(const Buffer& one, const Buffer& other) noexcept {
     const std::int64_t stride = one.type->stride;
     const std::int64_t apart = static_cast<std::int64_t>(other.begin() - one.begin()) % stride;
@@ -218,7 +222,7 @@ bool Buffer::overlaps(const Buffer& other) const noexcept {
             ? 1
             : buffer.count * static_cast<std::int64_t>(buffer.type->blocks.size());
     };
-    // Where the blocks are not known, or too many, nothing is said.
+    // Nothing is said if the blocks are unknown, or too many.
     if (parts(*this) == 0 || parts(other) == 0 || parts(*this) * parts(other) > most_pairs)
         return false;
     const auto block = [](const Buffer& buffer, std::int64_t i, std::uintptr_t& begin,

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Buffers of operations that are under way, and whether two of them get into each other's way.
+/// Buffers of pending operations, and whether two of them conflict.
 
 #include "checks.hpp"
 
 namespace heddle::check {
 
-/// What `tracked` reads and writes is in use from now on; tells if another operation's is the same memory.
+/// Marks the buffers of `tracked` as in use. Reports a conflict if another operation uses the same
+/// memory.
 void occupy(const Call& call, Tracked& tracked);
 void vacate(Tracked& tracked);
-/// The same for a call that returns when it is done.
+/// Does the same for a call that is complete when it returns.
 void look_for_overlap(const Call& call, const Buffer& buffer, bool writes);
 
 }  // namespace heddle::check

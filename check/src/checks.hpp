@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the functions of the checker (functions.cpp, which generate.py writes) do before and after those of the library.
+/// The actions of the checker's functions (functions.cpp, which generate.py writes) before and
+/// after those of the library.
 ///
-/// Thread safety  Everything may be called by any thread, except what a Call or an Agreement does by itself.
-/// Failure        Nothing here fails a call of the program. Where memory for looking runs out, less is looked at.
+/// Thread safety  Any thread may call everything, but one thread at a time uses a Call or an
+///                Agreement.
+/// Failure        Nothing here makes a call of the program fail. If memory runs out, less is
+///                checked.
 
 #include <dlfcn.h>
 
@@ -22,15 +25,17 @@
 
 namespace heddle::check {
 
-namespace check = ::heddle::check;  // generated lines say whose functions they call
+// Generated lines say whose functions they call.
+namespace check = ::heddle::check;
 
 // ---- The library below ----
 
 const Functions& library() noexcept;
-/// The library of another ABI that the program calls; nullptr if it calls libmpi_abi.so.1.
+/// Returns the library of another ABI that the program calls, or nullptr if it calls
+/// libmpi_abi.so.1.
 const Functions* another_mpi() noexcept;
 const char* name_of(Function function) noexcept;
-/// Of a predefined one; empty for any other handle.
+/// Returns the name of a predefined datatype, or an empty text for any other handle.
 const char* name_of_datatype(std::uint32_t handle) noexcept;
 void find_functions(Functions& all, void* handle, const char* prefix) noexcept;
 template <class Pointer>
@@ -40,11 +45,12 @@ void find(Pointer& function, void* handle, const char* prefix, const char* name)
     function = reinterpret_cast<Pointer>(::dlsym(handle, whole));
 }
 
-/// Whether calls are looked at: from MPI_Init or the first session to MPI_Finalize or the last one's end.
+/// True while calls are checked. It begins with MPI_Init or the first session, and ends with
+/// MPI_Finalize or the last session.
 extern std::atomic<bool> checking;
 inline bool is_on() noexcept { return checking.load(std::memory_order_relaxed); }
 
-/// Whether an address may be one of the program's: wrong ones are the library's to refuse.
+/// Returns true if an address may be one of the program's. The library itself refuses wrong ones.
 inline bool is_memory(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) >= 4096;
 }
@@ -55,7 +61,7 @@ Value value_of(const Value* address) noexcept {
 
 // ---- A call ----
 
-/// A call of the program that may be made at any time by any thread.
+/// A call that any thread of the program may make at any time.
 class Anytime {
 public:
     Anytime(Function function, Caller from) noexcept
@@ -68,7 +74,7 @@ private:
     Function function_;
     Place place_;
 };
-/// Any other one: looks whether the thread level allows it.
+/// Any other call. Checks whether the thread level allows it.
 class Call : public Anytime {
 public:
     Call(Function function, Caller from) noexcept : Anytime(function, from) { enter(); }
@@ -80,7 +86,8 @@ private:
     void enter() noexcept;
     static void leave() noexcept;
 };
-/// The number of the calling thread in its process, in the order in which they came to MPI.
+/// Returns the number of the calling thread in its process, in the order of the threads' first
+/// calls of MPI.
 int own_thread() noexcept;
 void set_thread_level(int level) noexcept;
 
@@ -95,7 +102,7 @@ struct Buffer {
     Buffer() = default;
     Buffer(const void* buffer, MPI_Count elements, MPI_Datatype datatype);
     bool is_empty() const noexcept { return type == nullptr; }
-    /// Of the whole where that is short, else of parts of it (buffers.cpp).
+    /// Returns a hash of a short buffer, or of parts of a longer one (buffers.cpp).
     std::uint64_t hash() const noexcept;
     std::uintptr_t begin() const noexcept;
     std::uintptr_t end() const noexcept;
@@ -107,33 +114,34 @@ struct Uses {
 
 Sent send(const Call& call, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
           int tag, MPI_Comm comm);
-/// It was not sent.
+/// Takes back a message that was not sent.
 void unsend(const Sent& sent);
 
 enum class Kind : std::uint8_t { send, receive, other };
 struct Tracked;
-/// Answers nullptr if there is no memory.
+/// Returns the record of a new request. Throws std::bad_alloc if there is no memory.
 Tracked* track(const Call& call, Kind kind, bool persistent, Uses uses);
 void sending(Tracked& tracked, MPI_Comm comm, int dest, int tag, MPI_Datatype datatype,
              MPI_Count count);
 void receiving(const Call& call, Tracked& tracked, MPI_Comm comm, int source, int tag);
 void receiving_matched(Tracked& tracked, MPI_Message message);
-/// Of a partitioned message, in `number` parts of `count` elements.
+/// Sets the data of a partitioned message, in `number` parts of `count` elements.
 void sending_partitions(Tracked& tracked, const void* buffer, int number, MPI_Count count,
                         MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 void receiving_partitions(Tracked& tracked, const void* buffer, int number, MPI_Count count,
                           MPI_Datatype datatype, int source, int tag, MPI_Comm comm);
-/// These partitions are about to be ready, or the library has refused that.
+/// Notes that these partitions are about to be ready, or that the library has refused that.
 void set_ready(MPI_Request request, int first, int last, bool ready);
 void set_ready(MPI_Request request, int length, const int* numbers, bool ready);
-/// The call has answered `error` and, if that is none, a request.
+/// Ends a call that begins a request. `error` is its result; without one, `request` is set.
 void begun(Tracked* tracked, MPI_Request* request, int error);
-/// Some of these requests are complete, and none has been freed.
+/// Notes that some of these requests are complete, and none has been freed.
 void said_complete(int count, const MPI_Request* requests);
-/// MPI_Cancel, or MPI_Request_free: whether a message that it sends is received is not seen.
+/// Handles MPI_Cancel and MPI_Request_free. The checker then cannot see whether the request's
+/// message is received.
 void cancelling(MPI_Request request);
 
-/// A blocking receive: looked at before, and after with the status of the library.
+/// Check a blocking receive, before it and after it with the library's status.
 void before_receive(const Call& call, const Buffer& buffer, MPI_Comm comm, int source, int tag);
 void received(const Call& call, const Buffer& buffer, MPI_Comm comm, const MPI_Status& status);
 void tell_unreceived();
@@ -143,7 +151,7 @@ void tell_unreceived();
 inline constexpr int none = -100;  ///< no root
 class Comm;
 struct Key;
-/// What a call of a collective says to the same call of the other ranks.
+/// The arguments of a collective call, which are compared with those of other ranks.
 class Agreement {
 public:
     Agreement(const Call& call, MPI_Comm comm, int root, MPI_Op op);
@@ -153,14 +161,14 @@ public:
 
     bool has_root() const noexcept { return root_ != none; }
     bool is_root() const noexcept;
-    /// Data whose signature must be the same on all ranks.
+    /// Adds data whose signature must be the same on all ranks.
     void data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
     template <class Counts>
     void vector(const Counts* counts, MPI_Datatype datatype);
     template <class Counts>
     void own(const void* buffer, MPI_Count count, MPI_Datatype datatype, const Counts* counts,
              MPI_Datatype of_counts);
-    /// Data from one rank to another, of which each says its own part.
+    /// Add data from one rank to another. Each rank adds its own part.
     void to_root(const void* buffer, MPI_Count count, MPI_Datatype datatype);
     void from_root(const void* buffer, MPI_Count count, MPI_Datatype datatype);
     template <class Counts>
@@ -172,7 +180,8 @@ public:
                const Counts* receive_counts, Types receive_types);
     /// Compares with the ranks that have come before.
     void meet();
-    /// The library has refused the arguments: the call is none of the communicator's collectives.
+    /// Takes the call back if the library has refused its arguments. It then does not count as a
+    /// collective.
     void over(int error);
 
 private:
@@ -180,7 +189,7 @@ private:
     void pair(int from, int to, const Signature& signature, bool sends);
     void local(const Signature& one, const Signature& other);
 
-    /// What each rank exchanges with each other one is compared.
+    /// Returns true if the data between each pair of ranks are compared.
     bool compares_pairs() const noexcept;
     bool compares_data() const noexcept;
     int root_in_world() const noexcept;
@@ -188,13 +197,13 @@ private:
     Key key() const noexcept;
 
     const Call& call_;
-    std::shared_ptr<Comm> counted_;  ///< by which the call has a number
-    std::shared_ptr<Comm> comm_;     ///< nullptr: it is not compared
+    std::shared_ptr<Comm> counted_;  ///< numbers the call
+    std::shared_ptr<Comm> comm_;     ///< nullptr if the call is not compared
     int root_, rank_ = none - 1;
     std::uint64_t operation_ = 0, number_ = 0, shares_ = 0;
     Signature signature_;
     bool has_signature_ = false;
-    bool refused_ = false;  ///< its arguments are such that the library will do nothing
+    bool refused_ = false;  ///< the arguments are wrong, and the library will do nothing
 };
 
 // ---- Objects ----
@@ -220,7 +229,7 @@ void tell_leaks();
 
 inline constexpr int in_order = -1;
 void new_communicator(MPI_Comm parent, int tag, MPI_Comm comm);
-/// By MPI_Intercomm_create: all members call it.
+/// Adds the result of MPI_Intercomm_create. All members call it.
 void new_intercommunicator(MPI_Comm local, MPI_Comm comm);
 void forget_communicator(MPI_Comm comm);
 void promised(MPI_Comm comm, MPI_Info info);
@@ -233,9 +242,10 @@ enum class Access : std::uint8_t { put, get, accumulate };
 inline constexpr int all_targets = -1;
 void new_window(const Call& call, MPI_Win win, MPI_Comm comm, MPI_Aint size, MPI_Aint unit,
                 MPI_Info info);
-/// Whether the target may be accessed now.
+/// Checks whether the target may be accessed now.
 void before_access(const Call& call, Access kind, int target, MPI_Win win);
-/// What an access that the library has accepted gets into the way of. `ends`: it is over when its request is complete.
+/// Checks an access that the library has accepted for conflicts. `ends` is true if the access ends
+/// with its request.
 void accessed(const Call& call, Access kind, int target, MPI_Aint displacement, MPI_Count count,
               MPI_Datatype datatype, MPI_Op op, MPI_Win win, bool ends = false);
 void before_fence(const Call& call, int assertion, MPI_Win win);

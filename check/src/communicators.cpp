@@ -15,7 +15,7 @@ namespace heddle::check {
 
 namespace {
 
-/// Never destroyed: threads of the program may call MPI to the end.
+/// All communicators. They are never destroyed: threads of the program may call MPI to the end.
 struct Comms {
     std::shared_mutex guard;
     std::unordered_map<MPI_Comm, std::shared_ptr<Comm>> known;
@@ -31,7 +31,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
     return hash ^ (hash >> 29);
 }
 
-/// Frees the group. Empty if any of its processes is of another job.
+/// Frees the group. Returns nothing if any of its processes is of another job.
 std::vector<int> world_ranks(MPI_Group group) {
     MPI_Group all = MPI_GROUP_NULL;
     int size = 0;
@@ -53,7 +53,7 @@ std::uint64_t hash_of(const std::vector<int>& ranks) {
     return hash;
 }
 
-/// The same in both orders.
+/// Mixes two numbers. Their order does not matter.
 std::uint64_t mix_both(std::uint64_t one, std::uint64_t other) noexcept {
     return mix(std::min(one, other), std::max(one, other));
 }
@@ -74,7 +74,7 @@ bool have_joined(const std::vector<int>& ranks) {
     return std::all_of(ranks.begin(), ranks.end(), Node::has_joined);
 }
 
-/// Who is in it, as far as all are ranks of MPI_COMM_WORLD; else false.
+/// Finds the members. Returns false if not all are ranks of MPI_COMM_WORLD.
 bool find_members(Comm& comm) {
     const std::vector<int> own = members(comm.handle, library().Comm_group);
     comm.world = comm.inter ? members(comm.handle, library().Comm_remote_group) : own;
@@ -108,7 +108,7 @@ void keep(const std::shared_ptr<Comm>& comm) {
     ++comms().changes;
 }
 
-/// Nobody counts who uses it.
+/// Keeps a communicator for ever, so that its users are not counted.
 void keep_for_ever(const std::shared_ptr<Comm>& comm) {
     const auto& kept = *new std::shared_ptr<Comm>(comm);
     keep({std::shared_ptr<Comm>(), kept.get()});
@@ -128,7 +128,7 @@ const std::shared_ptr<Comm>& comm_of(MPI_Comm comm) {
     Entry& entry = last[(reinterpret_cast<std::uintptr_t>(comm) >> 6) % last.size()];
     if (entry.comm == comm && entry.changes == changes) return *entry.found;
     std::shared_lock held(comms().guard);
-    // Asking the library about a wrong handle would end the program here already.
+    // A question to the library about a wrong handle would end the program here already.
     const auto found = comms().known.find(comm);
     entry = {comm, changes, found == comms().known.end() ? &none_such : &found->second};
     return *entry.found;
@@ -165,8 +165,8 @@ void new_communicator(MPI_Comm of, int tag, MPI_Comm comm) {
     keep(made);
 }
 
-/// Both sides tell each other how the other one numbers it. Where processes are in it that have another MPI_COMM_WORLD, or
-/// none, each of its members sees that, and nothing is sent.
+/// Numbers an intercommunicator. Each side sends the other its own number. If processes have
+/// another MPI_COMM_WORLD, or none, all members see that, and nothing is sent.
 void new_intercommunicator(MPI_Comm local, MPI_Comm comm) {
     const auto& side = comm_of(local);
     std::uint64_t own = 0, other = 0;

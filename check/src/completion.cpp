@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Calls whose results say what has been received or completed.
+/// Calls whose results show which messages were received or which requests are complete.
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,7 @@ namespace heddle::check {
 
 namespace {
 
-/// Few of them without memory from the heap.
+/// An array that holds a few elements without memory from the heap.
 template <class Element>
 class Array {
 public:
@@ -44,7 +44,7 @@ public:
         end_completion(call_, tracked_[i], status, error);
         tracked_[i] = nullptr;
     }
-    /// Those that done() has not had go on.
+    /// Lets the requests that done() has not had go on.
     ~Several() {
         for (int i = 0; i < count_; ++i) leave(tracked_[i], requests_[i]);
     }
@@ -58,7 +58,7 @@ private:
     Array<Tracked*> tracked_;
 };
 
-/// One request of a call: goes on if an exception of the program leaves it.
+/// The single request of a call. It goes on if an exception of the program leaves the call.
 class One {
 public:
     One(const Call& call, MPI_Request* request)
@@ -76,7 +76,7 @@ private:
     Tracked* tracked_;
 };
 
-/// All have been completed, or `error` says that each status has its own.
+/// Ends requests that are all complete, or that each have an error if `error` says so.
 void all_done(Several& several, int count, const MPI_Status* statuses, int error) {
     for (int i = 0; i < count; ++i) {
         const int own = error == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : error;
@@ -304,7 +304,7 @@ int checked_Startall(Caller from, int count, MPI_Request requests[]) {
     Array<Tracked*> tracked(length);
     for (int i = 0; i < length; ++i) tracked[i] = begin_start(call, requests[i]);
     const int error = library().Startall(count, requests);
-    // Some of them may have been started: nothing is known of any.
+    // Some of them may have been started, so nothing is known of any.
     for (int i = 0; error != MPI_SUCCESS && i < length; ++i) not_started(tracked[i]);
     return error;
 }
@@ -313,10 +313,10 @@ namespace {
 
 struct Outcome {
     int error;
-    bool all;  ///< are complete
+    bool all;  ///< all are complete
 };
 
-/// Waitall and Testall: `complete` calls the library's.
+/// Does Waitall and Testall: `complete` calls the library's function.
 template <class Complete>
 int complete_all(const Call& call, int count, MPI_Request* requests, MPI_Status* statuses,
                  Complete&& complete) {
@@ -329,20 +329,20 @@ int complete_all(const Call& call, int count, MPI_Request* requests, MPI_Status*
     return outcome.error;
 }
 
-/// Waitany and Testany, likewise.
+/// Does the same for Waitany and Testany.
 template <class Complete>
 int complete_any(const Call& call, int count, MPI_Request* requests, int* index, MPI_Status* status,
                  Complete&& complete) {
     Several several(call, count, requests);
     MPI_Status own;
     MPI_Status* const told = is_ignored(status) ? &own : status;
-    *index = MPI_UNDEFINED;  // in case of an error
+    *index = MPI_UNDEFINED;  // for errors
     const int error = complete(told);
     if (*index >= 0 && *index < count) several.done(*index, *told, error);
     return error;
 }
 
-/// Waitsome and Testsome, which the library's `complete` is.
+/// Does Waitsome and Testsome. `complete` is the library's function.
 int complete_some(const Call& call, int (*complete)(int, MPI_Request*, int*, int*, MPI_Status*),
                   int count, MPI_Request* requests, int* outcount, int* indices,
                   MPI_Status* statuses) {
@@ -390,7 +390,7 @@ int checked_Testany(Caller from, int count, MPI_Request requests[], int* index, 
                     MPI_Status* status) {
     if (!is_on() || !is_memory(index) || !is_memory(flag))
         return library().Testany(count, requests, index, flag, status);
-    *flag = 0;  // in case of an error
+    *flag = 0;  // for errors
     return complete_any(
         {Function::Testany, from}, count, requests, index, status,
         [&](MPI_Status* told) { return library().Testany(count, requests, index, flag, told); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// From when to when calls are looked at.
+/// Begins and ends the time in which calls are checked.
 
 #include <mutex>
 
@@ -18,14 +18,14 @@ std::mutex guard;
 int users = 0;  ///< the world model and sessions
 bool world_has_ended = false;
 
-/// Sessions have no level of their own here: their threads are not looked at.
+/// Begins for one user. Sessions have no level of their own here: their threads are not checked.
 void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
     const std::lock_guard<std::mutex> held(guard);
     if (world) {
         int rank = 0;
         library().Comm_rank(MPI_COMM_WORLD, &rank);
         set_own_rank(rank);
-        // What was asked for: another library may grant no more.
+        // The level that was requested, since another library may grant no more.
         set_thread_level(required);
         Node::join();
         first_communicators();
@@ -35,7 +35,7 @@ void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
     checking = true;
 }
 
-/// Whether nobody uses MPI any more.
+/// Returns true if MPI has no users any more.
 bool leave() {
     const std::lock_guard<std::mutex> held(guard);
     if (--users > 0) return false;
@@ -77,7 +77,8 @@ int checked_Session_finalize(Caller, MPI_Session* session) {
 }
 
 int checked_Finalize(Caller) {
-    // Functions of the program that delete attributes of MPI_COMM_SELF still make calls, which are looked at.
+    // The program's functions that delete attributes of MPI_COMM_SELF still make calls, which are
+    // checked.
     if (!is_on()) return library().Finalize();
     tell_open_requests();
     const int error = library().Finalize();
@@ -88,7 +89,7 @@ int checked_Finalize(Caller) {
     return error;
 }
 
-/// Sessions that are open to the end of the program.
+/// Reports at exit, for sessions that are open to the end of the program.
 __attribute__((destructor)) static void tell_at_exit() {
     if (world_has_ended && is_on()) tell_leaks();
 }

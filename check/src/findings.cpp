@@ -29,7 +29,7 @@ std::uint64_t hash_of(const std::string& text, std::uint64_t hash) noexcept {
     return hash;
 }
 
-/// Once on this node: by what is wrong and where, in whichever rank.
+/// Returns true once on this node for each kind and place, on whichever rank.
 bool is_new(const char* kind, Place place, const char* call) {
     const std::uint64_t finding =
         hash_of(kind, hash_of(call, place * 0x9e3779b97f4a7c15 + 0xcbf29ce484222325));

@@ -8,8 +8,8 @@
 
 namespace heddle::check {
 
-/// Words times odd numbers: any other value of one word gives another hash. Eight words at once, since multiplications take
-/// a few cycles each.
+/// Multiplies words by odd numbers. Any other value of one word gives another hash. It takes eight
+/// words at once, since multiplications take a few cycles each.
 class Hash {
 public:
     void add(const char* bytes, std::int64_t length) noexcept {
@@ -17,7 +17,7 @@ public:
         for (; length >= 8; bytes += 8, length -= 8) add_word(word_at(bytes, 8));
         if (length > 0) add_word(word_at(bytes, static_cast<std::size_t>(length)));
     }
-    /// `count` words at equal distances.
+    /// Adds `count` words at equal distances.
     void add_words(const char* first, std::int64_t stride, std::int64_t count) noexcept {
         for (; count >= 8; first += 8 * stride, count -= 8) add_stripe(first, stride);
         for (; count > 0; first += stride, --count) add_word(word_at(first, 8));

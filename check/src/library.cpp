@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where the functions below are: libmpi_abi.so.1, and a library of another ABI if that is what the program calls.
+/// Finds the functions below: in libmpi_abi.so.1, and in a library of another ABI if the program
+/// calls that.
 
 #include <link.h>
 
@@ -21,7 +22,7 @@ bool is_other = false;
     std::_Exit(1);
 }
 
-/// The library beside this one, if the program has not loaded one.
+/// Opens the library beside this one, if the program has not loaded one.
 void* open_library() {
     if (void* loaded = ::dlopen("libmpi_abi.so.1", RTLD_NOW | RTLD_NOLOAD)) return loaded;
     Dl_info own;

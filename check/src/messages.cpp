@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages between ranks of a node: their sender leaves a record, which the receiver compares with what it has taken.
+/// Messages between ranks of a node. The sender leaves a record, which the receiver compares with
+/// its message.
 ///
-/// The records of one envelope are in the order of the sends, as the messages are. Threads may swap them between the record
-/// and the send. So a receive takes the first record that agrees with it, and only if there is none a wrong one.
+/// The records of one envelope are in the order of the sends, as the messages are. Threads may swap
+/// them between the record and the send. So a receive takes the first record that agrees with it.
+/// Only if there is none, it takes a wrong one.
 
 #include <mutex>
 #include <unordered_map>
@@ -17,12 +19,13 @@ namespace heddle::check {
 
 namespace {
 
-/// What stands for the communicator in records. Those of a pair of partitioned messages meet no others.
+/// Returns the communicator's number in records. Records of a pair of partitioned messages match no
+/// others.
 std::uint64_t channel_of(const Comm& comm, std::uint64_t pair) noexcept {
     return pair == 0 ? comm.id : (comm.id ^ pair * 0x9e3779b97f4a7c15) | 1;
 }
 
-/// A record for a message, if its receiver is on this node.
+/// Adds a record for a message, if its receiver is on this node.
 Sent add_record(const Comm& comm, int dest, int tag, const Signature& signature, Function function,
                 Place place, std::uint64_t pair = 0) {
     Node* const node = Node::get();
@@ -71,7 +74,7 @@ void tell_length(const char* call, Place place, const Message& sent, const Buffe
          "Post receives of the exact length, or do not promise it.");
 }
 
-/// Messages that a probe has matched, by handle.
+/// The messages that a probe has matched, by handle.
 struct Matched {
     std::mutex guard;
     std::unordered_map<MPI_Message, std::shared_ptr<Comm>> comms;

@@ -25,17 +25,17 @@ namespace {
 
 constexpr std::uint32_t buckets = 1 << 14, records = 1 << 16, modules = 256, findings = 1 << 13,
                         most_ranks = 4096;
-constexpr std::uint32_t piece = 64;  ///< records that a rank takes at once
+constexpr std::uint32_t piece = 64;  ///< number of records that a rank takes at once
 
 struct Memory {
     std::uint64_t token;  ///< first, where mpiexec puts it
     std::atomic<std::uint32_t> left,
-        unused;  ///< ranks that have left; records that nobody has taken yet
+        unused;  ///< number of ranks that have left; records that were never taken
     SpinLock modules_guard;
     std::atomic<std::uint32_t> number_of_modules;
     std::array<std::array<char, 512>, modules> paths;
     std::array<std::atomic<std::uint64_t>, findings> told;
-    /// By rank in MPI_COMM_WORLD. Only the first process of a rank is it.
+    /// By rank in MPI_COMM_WORLD. Only the first process of a rank uses them.
     std::array<std::atomic<bool>, most_ranks> lost, without_records, taken;
     std::array<std::atomic<std::uint32_t>, most_ranks>
         returned;  ///< lists of records, by place on the node
@@ -48,7 +48,7 @@ struct Memory {
 };
 
 Memory* memory = nullptr;
-bool is_given = false;  ///< mpiexec has made it
+bool is_given = false;  ///< mpiexec has made the memory
 Node node;
 std::vector<int> places;  ///< by rank in MPI_COMM_WORLD
 std::vector<int> ranks;   ///< in MPI_COMM_WORLD, by place
@@ -62,7 +62,7 @@ std::uint64_t random_number() {
     return ::getrandom(&value, sizeof value, 0) == sizeof value ? value : 0;
 }
 
-/// Messages come behind the rest.
+/// Returns the size of the memory. Messages come after the rest.
 std::size_t bytes(int ranks_here) noexcept {
     return sizeof(Memory) + SentMessages::bytes(ranks_here);
 }
@@ -72,24 +72,24 @@ Memory* map(int file, std::size_t length) {
     return address == MAP_FAILED ? nullptr : static_cast<Memory*>(address);
 }
 
-/// Where a file of memory is found: in another process.
+/// The address of a file of memory in another process.
 struct Address {
     long long pid, file;
     std::uint64_t token;
 };
 
-/// Maps it, or answers nullptr.
+/// Maps the memory, or returns nullptr.
 Memory* open_at(const Address& address, std::size_t length) {
     const std::string path =
         "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.file);
     const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    // All that find it grow it alike.
+    // All processes that find it grow it to the same size.
     Memory* found = file >= 0 && ::lseek(file, 0, SEEK_END) <= static_cast<off_t>(length) &&
             ::ftruncate(file, static_cast<off_t>(length)) == 0
         ? map(file, length)
         : nullptr;
     if (file >= 0) ::close(file);
-    // The process of this number may be another one.
+    // The process with this number may be another one.
     if (found != nullptr && found->token != address.token) {
         ::munmap(found, length);
         found = nullptr;
@@ -97,12 +97,14 @@ Memory* open_at(const Address& address, std::size_t length) {
     return found;
 }
 
-/// What mpiexec has made for the ranks that it starts, all of which are on this machine (cmd/mpiexec/checker.hpp).
+/// Memory that mpiexec has made for the ranks that it starts. All of these are on this machine
+/// (cmd/mpiexec/checker.hpp).
 struct Given {
     Address address;
     int ranks;
 };
-/// What this process starts inherits nothing.
+/// Takes the variable out of the environment, so that programs started by this process do not
+/// inherit it.
 std::optional<Given> take_given() {
     constexpr const char* variable = "HEDDLE_CHECK_MEMORY";
     const char* text = std::getenv(variable);
@@ -117,7 +119,8 @@ std::optional<Given> take_given() {
     return given;
 }
 
-/// The first rank makes the memory, the others open it by its number in /proc. nullptr: that is not possible.
+/// Shares memory: the first rank makes it, the others open it by its number in /proc. Returns
+/// nullptr if that is not possible.
 Memory* share(MPI_Comm comm, int ranks_here) {
     const std::size_t length = bytes(ranks_here);
     Address address{::getpid(), -1, random_number()};
@@ -153,8 +156,8 @@ void find_places(MPI_Comm comm, int ranks_here, int size) {
     library().Group_free(&world);
 }
 
-/// All ranks have their places by themselves, and none waits for another one. A rank that does not get at the memory is
-/// checked by itself; to the others it is one that says nothing.
+/// Uses the given memory. All ranks know their places, and none waits for another one. A rank that
+/// cannot map the memory is checked on its own, and announces nothing to the others.
 Memory* use(const Given& given, int rank) {
     own_place = rank;
     places.resize(static_cast<std::size_t>(given.ranks));

@@ -16,7 +16,8 @@ struct Made {
     const char* call;
     Place place;
 };
-/// Never destroyed: threads of the program may call MPI to the end. A handle may stand for several objects: groups.
+/// All objects. They are never destroyed: threads of the program may call MPI to the end. A handle
+/// of a group may stand for several objects.
 struct Objects {
     std::mutex guard;
     std::map<std::pair<Object, const void*>, std::vector<Made>> open;
@@ -57,7 +58,7 @@ Words words_of(Object kind) {
 }  // namespace
 
 void made_at(const char* call, Place place, Object kind, const void* handle) {
-    // Predefined ones are nobody's.
+    // The program need not free predefined objects.
     if (reinterpret_cast<std::uintptr_t>(handle) < 4096) return;
     const std::lock_guard<std::mutex> held(objects().guard);
     objects().open[{kind, handle}].push_back({call, place});

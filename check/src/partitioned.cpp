@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Partitioned messages. The n-th MPI_Psend_init of an envelope belongs to the n-th MPI_Precv_init of it, and each start of
-/// one to a start of the other: the records of such a pair are found by n. A partition is the library's from MPI_Pready to
-/// the end of the send.
+/// Partitioned messages. The n-th MPI_Psend_init of an envelope belongs to the n-th MPI_Precv_init
+/// of it. Each start of one belongs to a start of the other. The records of such a pair are found
+/// by n. A partition belongs to the library from MPI_Pready to the end of the send.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ void set_partitions(Tracked& tracked, MPI_Comm comm, const void* buffer, int num
     tracked.partitions->ready.resize(static_cast<std::size_t>(number));
 }
 
-/// Whether the library takes the number of this partition.
+/// Returns true if the library accepts the number of this partition.
 bool has(const Partitions& partitions, int number) noexcept {
     return number >= 0 && static_cast<std::size_t>(number) < partitions.ready.size();
 }

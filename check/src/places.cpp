@@ -24,9 +24,9 @@ namespace {
 
 constexpr int address_bits = 48;
 constexpr std::uint64_t own_number = 1
-    << 15;  ///< of modules that only this process knows by number
+    << 15;  ///< for modules with numbers that only this process knows
 
-/// Never destroyed: threads of the program may call MPI to the end.
+/// All modules. They are never destroyed: threads of the program may call MPI to the end.
 struct Modules {
     std::mutex guard;
     std::vector<std::string> own;
@@ -58,7 +58,7 @@ struct Found {
 };
 
 Found find_place(const void* from) {
-    // The call itself ends before the address at which it comes back.
+    // The call lies before its return address.
     const void* const call = static_cast<const char*>(from) - 1;
     Dl_info info{};
     link_map* map = nullptr;
@@ -82,7 +82,7 @@ Found find_place(const void* from) {
             is_binding(path.c_str())};
 }
 
-/// Looked up once for each call of the program, since asking the loader takes microseconds.
+/// The places of calls. Each is looked up once, since asking the loader takes microseconds.
 struct Known {
     std::shared_mutex guard;
     std::unordered_map<const void*, Found> places;
@@ -108,7 +108,8 @@ Found look_up(const void* from) {
 
 namespace {
 
-/// Numbers of modules are those of the node as soon as there is one: nothing is remembered before.
+/// Returns the place from a cache. Numbers of modules are those of the node once there is one.
+/// Nothing is cached before.
 Found known_place(const void* from) {
     if (Node::get() == nullptr) return find_place(from);
     struct Entry {
@@ -124,11 +125,12 @@ Found known_place(const void* from) {
 
 // ---- Calls through bindings ----
 
-/// The first frame outside of the bindings: its address, its place, and where on the stack the address lies.
+/// The first frame outside of the bindings: its address, its place, and where the address lies on
+/// the stack.
 struct Outer {
     const void* address = nullptr;
     Place place = 0;
-    std::ptrdiff_t slot = 0;  ///< from the frame of the caller on; 0: not known
+    std::ptrdiff_t slot = 0;  ///< distance from the caller's frame; 0 if it is unknown
 };
 
 struct Walk {
@@ -156,8 +158,9 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* data) {
     return _URC_END_OF_STACK;
 }
 
-/// Walking takes microseconds. A function of a binding has a frame of one size: where the address of the program lies is
-/// remembered, and is believed if it was found there before by a walk.
+/// Returns the place of the call outside of the bindings. Walking the stack takes microseconds. A
+/// function of a binding has a frame of one size. So the slot of the program's address is
+/// remembered. The address there is believed if a walk has found it there before.
 Place place_outside(Caller from) {
     struct Entry {
         const void* from;

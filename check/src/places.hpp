@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where the program calls MPI: a module and an address in it, alike in all ranks of a node.
+/// The places of MPI calls in the program: a module and an address in it, alike in all ranks of a
+/// node.
 
 #include <cstdint>
 #include <string>
 
 namespace heddle::check {
 
-/// 0 is nowhere. Above 48 bits of address the number of the module in the memory of the node.
+/// A place: the number of the module in the node's memory above 48 bits of address. 0 is nowhere.
 using Place = std::uint64_t;
 
-/// Who has called a function: the address to which it returns, and where the frame of the caller begins.
+/// The caller of a function: its return address, and the begin of its frame.
 struct Caller {
     const void* address = nullptr;
     const char* frame = nullptr;
@@ -20,10 +21,11 @@ struct Caller {
         __builtin_return_address(0), static_cast<const char*>(__builtin_dwarf_cfa()) \
     }
 
-/// Of the call that comes back to `from`. Frames of the bindings (Fortran, faces) are passed over.
+/// Returns the place of the call that returns to `from`. Skips frames of the bindings (Fortran,
+/// faces).
 Place place_of(Caller from) noexcept;
 
-/// "ring.c:12", or "ring+0x1234" where no line is known. Asks addr2line once for each place.
+/// Returns "ring.c:12", or "ring+0x1234" if no line is known. Asks addr2line once for each place.
 std::string location_of(Place place);
 
 }  // namespace heddle::check

@@ -16,7 +16,7 @@ namespace heddle::check {
 
 namespace {
 
-/// Never destroyed: threads of the program may call MPI to the end.
+/// One part of all requests. It is never destroyed: threads of the program may call MPI to the end.
 struct alignas(64) Shard {
     std::mutex guard;
     std::unordered_map<MPI_Request, Tracked*> known;
@@ -35,7 +35,8 @@ void for_each_request(Function function) {
     }
 }
 
-/// Objects that are over wait here, those of a thread in its own list. A thread may call MPI when its list is no more.
+/// True once the thread's list of free objects, below, has been destroyed. The thread may still
+/// call MPI.
 thread_local bool has_ended = false;
 struct Spare {
     std::vector<Tracked*> objects;
@@ -66,7 +67,7 @@ void activate(const Call& call, Tracked& tracked) {
     tracked.hashed = !tracked.uses.reads.is_empty() && !tracked.overlaps;
 }
 
-/// Only buffers of calls that the library has accepted are read.
+/// Reads the buffer of a call that the library has accepted.
 void take_hash(Tracked& tracked) {
     if (tracked.hashed) tracked.hash = tracked.uses.reads.hash();
 }
@@ -102,8 +103,9 @@ void sending(Tracked& tracked, MPI_Comm comm, int dest, int tag, MPI_Datatype da
 
 namespace {
 
-/// The library gives a handle to several operations if they are over from the beginning. Which one a call completes is not
-/// known: the first call after which any may be complete looks at all, and nothing is known of them from then on.
+/// Lets operations share a handle. The library gives several operations one handle if they are
+/// complete from the beginning. It is unknown which of them a call completes. The first call that
+/// may complete any checks all, and nothing is known of them afterwards.
 void share(Tracked*& entry, Tracked& tracked) {
     if (!entry->shared) {
         Tracked* const head = get();
@@ -126,7 +128,7 @@ bool is_changed(const Tracked& tracked) {
     return tracked.hashed && tracked.uses.reads.hash() != tracked.hash;
 }
 
-/// The guard of its shard is held.
+/// Ends all operations of a shared handle. The caller holds its shard's guard.
 std::vector<Changed> part_with(Tracked& head) {
     std::vector<Changed> changed;
     while (Tracked* const one = head.next) {
@@ -192,7 +194,7 @@ void cancelling(MPI_Request request) {
 
 namespace {
 
-/// What is said of a request that another call completes or has completed.
+/// The report on a request that another call completes or has completed.
 struct Seen {
     Tracked::State state = Tracked::State::held;
     Function function{};
@@ -330,7 +332,7 @@ void not_started(Tracked* tracked) {
 
 void released(Tracked* tracked) {
     if (tracked == nullptr) return;
-    // What it receives is not seen: messages to this rank may have come or not.
+    // Its message is not seen: messages to this rank may have come or not.
     if (tracked->active && tracked->receives) lost();
     deactivate(*tracked);
     Shard& shard = shard_of(tracked->handle);

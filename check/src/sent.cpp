@@ -14,7 +14,8 @@ std::size_t lines(std::size_t bytes) noexcept { return (bytes + line - 1) / line
 std::size_t pairs(int ranks) noexcept {
     return static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
 }
-/// Two for each pair that talks, as far as memory for that is at hand, and more for messages that wait.
+/// Returns the number of chunks: two for each pair that talks, within limits, and more for messages
+/// that wait.
 std::uint32_t chunks_of(int ranks) noexcept {
     constexpr std::size_t least = 1 << 13, most = 1 << 17;
     return static_cast<std::uint32_t>(std::min(least + 2 * pairs(ranks), most));
@@ -136,7 +137,7 @@ void SentMessages::withdraw(const Sent& sent) {
 
 // ---- Receivers ----
 
-/// The oldest record that is still in the queue; nullptr if there is none.
+/// Returns the oldest record that is still in the queue, or nullptr if there is none.
 const SentMessages::Record* SentMessages::next(Inbox& in, int from) noexcept {
     if (in.chunk == 0) in.chunk = ends(own_, from).first.load(std::memory_order_acquire);
     if (in.chunk == 0) return nullptr;
@@ -153,7 +154,8 @@ const SentMessages::Record* SentMessages::next(Inbox& in, int from) noexcept {
     return record.lap.load(std::memory_order_acquire) == chunk.head.lap ? &record : nullptr;
 }
 
-/// The oldest one of the envelope in the current chunk, unless something was withdrawn before it.
+/// Returns the oldest record of the envelope in the current chunk. Returns nullptr if a message was
+/// withdrawn before it.
 const SentMessages::Record* SentMessages::first_of(Inbox& in, int from,
                                                    const Envelope& envelope) noexcept {
     if (next(in, from) == nullptr) return nullptr;
@@ -185,7 +187,8 @@ void SentMessages::drain(Inbox& in, int from) {
     }
 }
 
-/// A later message of the same envelope may have been received for it: then the record of that one is dropped.
+/// Drops the record of a withdrawn message. If a later message of the same envelope was received
+/// for it, the record of that one is dropped.
 void SentMessages::drop(Inbox& in, const Message& withdrawal) {
     const auto entry = in.waiting.find(withdrawal.envelope());
     if (entry == in.waiting.end()) return in.owed.push_back(withdrawal.envelope());
@@ -214,7 +217,7 @@ void SentMessages::give_back() {
         ends(own_, from).slot = in.slot;
         ends(own_, from).chunk = in.chunk;
     }
-    // They go to this rank itself, behind what it has read.
+    // Unreceived messages go to this rank's own queue, behind those that it has read.
     for (int from = 0; from < ranks_; ++from)
         for (const auto& [envelope, queue] : inboxes_[static_cast<std::size_t>(from)].waiting)
             for (const Waiting& one : queue) (void)add(own_, one.message);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What senders say of their messages to the receivers on their node.
+/// Records of messages, from senders to the receivers on their node.
 ///
-/// Each pair of ranks has a queue in the memory of the node: chunks of records, which the sender takes, fills and links, and
-/// which the receiver gives back to it. A record is one cache line, so that a message costs one transfer. The receiver
-/// takes a record out of the queue when it has received the message; what lies before it in the queue waits in its own memory.
+/// Each pair of ranks has a queue in the memory of the node, made of chunks of records. The sender
+/// takes, fills and links chunks, and the receiver gives them back to it. A record is one cache
+/// line, so that a message costs one transfer. The receiver takes a record out of the queue when it
+/// has received the message. Records before it in the queue wait in the receiver's own memory.
 ///
-/// Thread safety  Everything may be called by any thread, except attach(), give_back() and left().
+/// Thread safety  Any thread may call everything, except attach(), give_back() and left().
 
 #include <array>
 #include <atomic>
@@ -22,55 +23,57 @@
 
 namespace heddle::check {
 
-/// What a message is found by, besides its sender and receiver.
+/// The key of a message, besides its sender and receiver.
 struct Envelope {
     std::uint64_t communicator = 0;
     int tag = 0;
     bool operator==(const Envelope&) const = default;
 };
 
-/// What is said of a message.
+/// The record of a message.
 struct Message {
     std::uint64_t communicator;
     Place place;
-    std::uint64_t sum;  ///< of the signature
+    std::uint64_t sum;  ///< the signature's sum
     std::int64_t elements, bytes;
     std::uint32_t code, name;
     std::int32_t tag;
-    std::uint16_t function, from;  ///< the place on the node of the sender
+    std::uint16_t function, from;  ///< from: the sender's place on the node
 
-    static constexpr std::uint16_t withdrawal = 0xffff;  ///< function: it takes another one back
+    static constexpr std::uint16_t withdrawal = 0xffff;  ///< a function: the record takes another
+                                                         ///< one back
     Envelope envelope() const noexcept { return {communicator, tag}; }
     Signature signature() const noexcept;
     void set(const Signature& signature) noexcept;
 };
 
-/// A message on its way, as its sender may take it back.
+/// A pending message, as its sender may take it back.
 struct Sent {
-    std::uint64_t number = 0;  ///< in its queue; 0: there is no record
+    std::uint64_t number = 0;  ///< number in its queue; 0 if there is no record
     Envelope envelope;
     int to = 0;
 };
 
 class SentMessages {
 public:
-    /// What the memory of this many ranks takes.
+    /// Returns the size of memory for this many ranks.
     static std::size_t bytes(int ranks) noexcept;
-    /// `memory` is zero, or has been attached to by another rank.
+    /// `memory` is zero, or another rank has attached to it.
     void attach(void* memory, int ranks, int own);
 
-    /// A record for the rank at place `to`; number 0: there is no room.
+    /// Adds a record for the rank at place `to`. Returns number 0 if there is no room.
     Sent add(int to, Message message);
     void withdraw(const Sent& sent);
 
     enum class Found { none, agrees, differs };
-    /// Takes out the oldest one of the sender and envelope with which `agrees` agrees; if there is none such, the oldest.
+    /// Takes out the oldest record of the sender and envelope for which `agrees` is true. If there
+    /// is none, takes out the oldest of them.
     template <class Agrees>
     Found take(int from, Envelope envelope, Agrees agrees, Message& found);
 
-    /// Leaves what this rank has not received to the last one of the node.
+    /// Leaves the unreceived messages of this rank to the last one of the node.
     void give_back();
-    /// By the last rank, when all have given back: what nobody has received.
+    /// A message that was not received. The last rank calls left() after all give_back() calls.
     struct Left {
         int to;
         Message message;
@@ -80,25 +83,27 @@ public:
 private:
     struct alignas(64) Record {
         Message message;
-        std::atomic<std::uint32_t> lap;  ///< written last; that of its chunk if the record is valid
+        std::atomic<std::uint32_t> lap;  ///< written last; equals that of its chunk if the record
+                                         ///< is valid
     };
     static_assert(sizeof(Record) == 64);
     static constexpr std::uint32_t per_chunk = 15;
     struct Chunk {
         struct alignas(64) {
             std::atomic<std::uint32_t> next;
-            std::uint32_t lap;    ///< how often it has been taken
-            std::uint32_t owner;  ///< the place of the sender that it comes back to
+            std::uint32_t lap;    ///< how often it was taken
+            std::uint32_t owner;  ///< the place of the sender that gets it back
         } head;
         std::array<Record, per_chunk> records;
     };
-    /// Of a pair, in the memory of the node.
+    /// The ends of a pair's queue, in the memory of the node.
     struct Ends {
-        std::atomic<std::uint32_t> first;  ///< chunk that was ever filled
-        std::uint32_t chunk, slot;         ///< up to where a receiver that has left has read
+        std::atomic<std::uint32_t> first;  ///< the first chunk that was ever filled
+        std::uint32_t chunk, slot;         ///< the end of the part that a receiver has read when it
+                                           ///< left
     };
     struct Heads {
-        std::atomic<std::uint32_t> unused;  ///< chunks that have never been taken
+        std::atomic<std::uint32_t> unused;  ///< number of chunks that were never taken
     };
     struct alignas(64) Outbox {
         std::mutex guard;
@@ -119,11 +124,10 @@ private:
     struct alignas(64) Inbox {
         std::mutex guard;
         std::uint32_t chunk = 0, slot = 0;
-        std::uint32_t taken =
-            0;  ///< bits of the slots of the chunk that were taken before their turn
+        std::uint32_t taken = 0;  ///< bits of the chunk's slots that were taken early
         std::uint64_t count = 0;
         std::unordered_map<Envelope, std::deque<Waiting>, Hash> waiting;
-        std::vector<Envelope> owed;  ///< records that are to be dropped when they come
+        std::vector<Envelope> owed;  ///< records to be dropped when they come
     };
 
     Ends& ends(int to, int from) const noexcept;
@@ -147,7 +151,7 @@ private:
     static Found take_waiting(Inbox& in, Envelope envelope, Agrees agrees, Message& found);
 
     int ranks_ = 0, own_ = 0;
-    std::uint32_t most_ = 0;  ///< chunks
+    std::uint32_t most_ = 0;  ///< number of chunks
     Heads* heads_ = nullptr;
     std::atomic<std::uint32_t>* returned_ = nullptr;  ///< lists of chunks, by their owners
     Ends* ends_ = nullptr;

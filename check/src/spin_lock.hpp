@@ -8,7 +8,7 @@
 
 namespace heddle::check {
 
-/// Its holder may have been preempted: who waits for long yields.
+/// A lock whose holder may be preempted: a thread that waits for long yields.
 class SpinLock {
 public:
     void lock() noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Whether threads call MPI as the thread level allows.
+/// Checks whether threads call MPI as the thread level allows.
 
 #include <mutex>
 
@@ -14,7 +14,8 @@ std::atomic<int> level{MPI_THREAD_MULTIPLE}, threads{0};
 thread_local int number = -1, depth = 0;
 thread_local bool is_main = false;
 
-/// The thread that is in MPI, below MPI_THREAD_MULTIPLE; the call is read by another thread that finds it there.
+/// The thread that is in MPI, below MPI_THREAD_MULTIPLE. Another thread that finds it there reads
+/// its call.
 struct Inside {
     std::atomic<int> thread{-1};
     std::atomic<int> function{0};
@@ -51,12 +52,13 @@ void Call::enter() noexcept {
              "to the main thread.");
         return;
     }
-    // Only a thread that has found nobody inside goes in: plain stores would hide two that come at once.
+    // Only a thread that has found no other inside enters. Plain stores would hide two that come at
+    // once.
     int other = -1;
     if (!inside.thread.compare_exchange_strong(other, self, std::memory_order_acq_rel)) {
         const auto function = static_cast<Function>(inside.function.load());
         const Place where = inside.place;
-        // The other thread may have left by now; that it was inside when this one came is what counts.
+        // The other thread may have left by now. It was inside when this one came, and that counts.
         tell("thread-level", name(), place(),
              "thread " + std::to_string(other) + " is in " + name_of(function) +
                  (where != 0 ? " at " + location_of(where) : "") + " at the same time, under " +

@@ -14,7 +14,7 @@ namespace heddle::check {
 
 namespace {
 
-constexpr std::size_t most_parts = 4096;  ///< runs and blocks of a type that are kept
+constexpr std::size_t most_parts = 4096;  ///< the limit on kept runs and blocks of a type
 constexpr std::uint64_t base = 0x9e3779b97f4a7c15;
 enum class Sort : std::uint32_t { integer = 3, floating, complex, logical };
 
@@ -62,7 +62,7 @@ Signature basic(MPI_Datatype type, int combiner = MPI_COMBINER_NAMED) {
     return one;
 }
 
-/// The two types of a pair; false if it is none.
+/// Finds the two types of a pair. Returns false if it is none.
 bool pair_of(MPI_Datatype type, MPI_Datatype& first, MPI_Datatype& second) {
     static const std::array<std::array<MPI_Datatype, 3>, 9> pairs{{
         {MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
@@ -84,7 +84,7 @@ bool pair_of(MPI_Datatype type, MPI_Datatype& first, MPI_Datatype& second) {
     return false;
 }
 
-/// Builds a Type out of the types inside it.
+/// Builds a Type from the types inside it.
 class Builder {
 public:
     void add_run(const Signature& run) {
@@ -109,7 +109,7 @@ public:
     }
     void lose_blocks() { has_blocks_ = false; }
 
-    /// `count` elements of `inner` in a row, from `offset` on.
+    /// Adds `count` elements of `inner` in a row, from `offset` on.
     void add(const Type& inner, std::int64_t count, std::int64_t offset) {
         add_signature(inner, count);
         add_place(inner, count, offset);
@@ -163,7 +163,7 @@ private:
     bool has_runs_ = true, has_blocks_ = true;
 };
 
-/// What a datatype was made of.
+/// The arguments from which a datatype was made.
 struct Contents {
     std::vector<int> integers;
     std::vector<MPI_Aint> addresses;
@@ -204,9 +204,10 @@ struct Contents {
         return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
             combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
     }
-    /// The i-th argument of those that are counts in both forms.
+    /// Returns the i-th of the arguments that are counts in both forms.
     std::int64_t number(std::size_t i) const { return counts.empty() ? integers[i] : counts[i]; }
-    /// The i-th argument of those that are addresses, or counts in the large form after `before` others.
+    /// Returns the i-th of the arguments that are addresses. In the large form they are counts,
+    /// after `before` others.
     std::int64_t address(std::size_t i, std::size_t before) const {
         return addresses.empty() ? counts[before + i] : addresses[i];
     }
@@ -244,7 +245,7 @@ void build_subarray(Builder& built, const Contents& made, const Type& inner) {
     }
 }
 
-/// Of a type that there is.
+/// Returns the type of an existing datatype.
 const std::shared_ptr<const Type>& inner_type_of(MPI_Datatype datatype);
 
 std::shared_ptr<const Type> build(MPI_Datatype datatype) {
@@ -335,12 +336,12 @@ std::shared_ptr<const Type> build(MPI_Datatype datatype) {
     return built.finish(datatype);
 }
 
-/// Never destroyed: threads of the program may call MPI to the end.
+/// All types. They are never destroyed: threads of the program may call MPI to the end.
 struct Types {
     std::shared_mutex guard;
     std::unordered_map<MPI_Datatype, std::shared_ptr<const Type>> known;
     std::unordered_set<MPI_Datatype>
-        made;  ///< by the program: about others the library is not asked
+        made;  ///< types of the program; the library is not asked about others
     std::atomic<std::uint64_t> changes{1};
 };
 Types& types() {
@@ -348,7 +349,7 @@ Types& types() {
     return all;
 }
 
-constexpr std::uintptr_t predefined_handles = 4096;  ///< above are addresses
+constexpr std::uintptr_t predefined_handles = 4096;  ///< larger handles are addresses
 
 const std::shared_ptr<const Type> no_type;
 
@@ -373,7 +374,7 @@ const std::shared_ptr<const Type>& look_up(MPI_Datatype datatype) {
 
 namespace {
 
-/// x -> factor x + sum.
+/// The map x -> factor x + sum.
 struct Map {
     std::uint64_t factor = 1, sum = 0;
 
@@ -478,7 +479,7 @@ const std::shared_ptr<const Type>& type_of(MPI_Datatype datatype) {
         const std::shared_ptr<const Type>* type;
     };
     thread_local std::array<Entry, 16> last{};
-    // What a predefined one is does not change.
+    // Predefined types do not change.
     const std::uint64_t changes =
         is_predefined(datatype) ? 1 : types().changes.load(std::memory_order_acquire);
     const auto handle = reinterpret_cast<std::uintptr_t>(datatype);
@@ -490,13 +491,13 @@ const std::shared_ptr<const Type>& type_of(MPI_Datatype datatype) {
 
 namespace {
 
-/// Predefined ones are kept for ever, so that nobody counts who uses them.
+/// Keeps a predefined type for ever, so that its users are not counted.
 std::shared_ptr<const Type> for_ever(std::shared_ptr<const Type> type) {
     const auto& kept = *new std::shared_ptr<const Type>(std::move(type));
     return {std::shared_ptr<const Type>(), kept.get()};
 }
 
-/// Entries stay where they are until their type is freed.
+/// Returns the type of an existing datatype. Entries stay in place until their type is freed.
 const std::shared_ptr<const Type>& inner_type_of(MPI_Datatype datatype) {
     {
         std::shared_lock held(types().guard);

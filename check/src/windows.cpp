@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Windows: epochs, what was promised of them, and accesses that get into each other's way.
+/// Windows: epochs, the promises about them, and conflicts between accesses.
 ///
-/// Between two fences the accesses of all ranks of the node are compared: each is a record, which its rank removes when
-/// it has passed the next fence, for all accesses of the epoch have been compared by then. Under locks an order between
-/// ranks may come from anything; there only the accesses of one rank are compared, between two flushes.
+/// Between two fences the accesses of all ranks of the node are compared. Each access is a record.
+/// Its rank removes it after the next fence, since all accesses of the epoch have been compared by
+/// then. Under locks an order between ranks may come from anywhere. So only the accesses of one
+/// rank, between two flushes, are compared there.
 
 #include <algorithm>
 #include <cstring>
@@ -22,8 +23,8 @@ namespace heddle::check {
 
 namespace {
 
-constexpr std::size_t most_ranges = 16;     ///< of one access: more are not looked at
-constexpr std::size_t most_accesses = 512;  ///< of an epoch and target
+constexpr std::size_t most_ranges = 16;     ///< ranges of one access; those beyond are not checked
+constexpr std::size_t most_accesses = 512;  ///< accesses of an epoch and target
 
 struct Range {
     int target;
@@ -43,8 +44,8 @@ struct Window {
 
     bool fence_open = false, no_succeed = false, all_locked = false, access_open = false;
     std::set<int> locked;
-    std::int64_t fences = 0;    ///< how many have been passed
-    std::int64_t accesses = 0;  ///< since the last one
+    std::int64_t fences = 0;    ///< number of fences passed
+    std::int64_t accesses = 0;  ///< number since the last fence
     Place no_succeed_at = 0;
     std::vector<Range> ranges;  ///< of this rank, under locks and since the last flush
     std::vector<std::uint32_t> records, promises;  ///< of this epoch; of the next one
@@ -55,7 +56,7 @@ struct Window {
     bool is_locked(int target) const { return all_locked || locked.count(target) != 0; }
 };
 
-/// Never destroyed: threads of the program may call MPI to the end.
+/// All windows. They are never destroyed: threads of the program may call MPI to the end.
 struct Windows {
     std::mutex guard;
     std::unordered_map<MPI_Win, std::shared_ptr<Window>> known;
@@ -80,12 +81,14 @@ bool says(MPI_Info info, const char* key, const char* wanted) {
 
 std::uint64_t number_of(MPI_Op op) noexcept { return reinterpret_cast<std::uintptr_t>(op); }
 
-/// Of one origin: its accumulates are in order (MPI 5.0, 12.7.2).
+/// Returns true if two accesses of one origin conflict. Its accumulates are in order (MPI 5.0,
+/// 12.7.2).
 bool get_into_each_other(Access one, Access other) noexcept {
     if (one == Access::get && other == Access::get) return false;
     return one != Access::accumulate || other != Access::accumulate;
 }
-/// Of any origins: accumulates of one operation are atomic, also beside MPI_NO_OP.
+/// Returns true if two accesses of any origins conflict. Accumulates of one operation are atomic,
+/// also beside MPI_NO_OP.
 bool get_into_each_other(Access one, std::uint64_t op, Access other,
                          std::uint64_t other_op) noexcept {
     if (get_into_each_other(one, other)) return true;
@@ -93,7 +96,8 @@ bool get_into_each_other(Access one, std::uint64_t op, Access other,
         op != number_of(MPI_NO_OP) && other_op != number_of(MPI_NO_OP);
 }
 
-/// The bytes of the target's window, as ranges; none where they are too many or not known.
+/// Returns the bytes of the target's window as ranges. Returns nothing if they are too many or
+/// unknown.
 std::vector<std::pair<std::int64_t, std::int64_t>> bytes_of(std::int64_t at, const Type& type,
                                                             MPI_Count count) {
     std::vector<std::pair<std::int64_t, std::int64_t>> found;
@@ -117,7 +121,8 @@ void tell_conflict(const Call& call, const char* other, int rank, Place place, i
          "Separate the two by a fence or flush, or use accumulates with one operation.");
 }
 
-/// Under locks: with the own accesses since the last flush. The guard is held.
+/// Compares, under locks, with this rank's accesses since the last flush. The caller holds the
+/// guard.
 bool look_at_own(Window& window, const Range& range, bool keep, Range& found) {
     for (const Range& other : window.ranges)
         if (other.target == range.target && other.begin < range.end && range.begin < other.end &&
@@ -135,7 +140,7 @@ bool look_at_own(Window& window, const Range& range, bool keep, Range& found) {
     return false;
 }
 
-/// Between fences: with those of all ranks of the node.
+/// Compares, between fences, with the accesses of all ranks of the node.
 bool look_at_all(Window& window, const Range& range, Record& found) {
     Node* const node = Node::get();
     const Key key{Sort::access, window.id, static_cast<std::uint64_t>(range.target),
@@ -218,7 +223,7 @@ void new_window(const Call& call, MPI_Win win, MPI_Comm comm, MPI_Aint size, MPI
     auto window = std::make_shared<Window>();
     window->comm = of;
     if (of->id != 0) window->id = (of->id ^ (of->children++ + 1) * 0x9e3779b97f4a7c15) | 8;
-    // Displacements count in the target's unit. All have come back from a call of them all.
+    // Displacements count in the target's unit. All ranks have returned from a call of all of them.
     struct Shape {
         std::int64_t size, unit;
     };
@@ -330,7 +335,7 @@ void after_fence(int assertion, MPI_Win win, int error) {
     window->fence_open = !window->no_succeed;
     if (Node::get() == nullptr) return;
     remove_records(*window);
-    // What was promised for this epoch is removed after the next fence.
+    // Promises for this epoch are removed after the next fence.
     window->records = std::exchange(window->promises, {});
 }
 

@@ -8,7 +8,8 @@
 
 namespace heddle::activity {
 
-/// Found by argument: Packer and Unpacker call them for what is in a list, or may be missing.
+/// Found by argument-dependent lookup. Packer and Unpacker call them for entries of lists and for
+/// optional values.
 template <class Pack, class T>
     requires std::is_same_v<std::remove_const_t<T>, Traffic>
 void each(Pack& pack, T& traffic) {

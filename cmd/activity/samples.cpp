@@ -39,12 +39,12 @@ std::string line_of(pid_t pid, std::uint32_t thread, const char* name) {
     return line;
 }
 
-/// Nanoseconds on a core.
+/// Returns the time that it has run on a core, in nanoseconds.
 std::uint64_t run_time(pid_t pid, std::uint32_t thread) {
     return std::strtoull(line_of(pid, thread, "schedstat").c_str(), nullptr, 10);
 }
 
-/// Whether the address lies in memory that the processes of a job share.
+/// Returns true if the address lies in memory that the processes of a job share.
 bool is_of_node(pid_t pid, std::uint64_t address) {
     std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
     for (std::string line; std::getline(maps, line);) {
@@ -58,13 +58,13 @@ bool is_of_node(pid_t pid, std::uint64_t address) {
 
 enum class Asleep { no, in_mpi, elsewhere };
 
-/// Threads sleep in MPI at their own slot, or at the bell of their process.
+/// Returns whether the thread sleeps in MPI: at its own slot, or at the bell of its process.
 Asleep asleep(pid_t pid, const hangs::Thread& thread) {
     const std::string call = line_of(pid, thread.thread, "syscall");
     int number = 0;
     std::uint64_t address = 0;
     const int read = std::sscanf(call.c_str(), "%d %" SCNx64, &number, &address);
-    if (read < 1) return Asleep::no;  // "running", or the kernel does not say
+    if (read < 1) return Asleep::no;  // it reads "running", or the kernel does not say
     const std::uint64_t place = thread.call_place - call_offset;
     if (read == 2 && number == SYS_futex &&
         ((address >= place && address < place + sizeof(core::Thread)) || is_of_node(pid, address)))
@@ -160,7 +160,7 @@ std::optional<Traffic> Traced::traffic(std::uint32_t thread) {
         static_cast<double>(read_ticks - file_.first_ticks);
     const std::uint64_t kept = written > trace::ring_records ? written - trace::ring_records : 0;
     std::uint64_t first = std::max(kept, before.written);
-    // From the last call before what is new: it may have been under way then.
+    // Starts with the last call before the new records. It may still have been running then.
     const auto is_call = [&](std::uint64_t i) {
         return ring->records[i % trace::ring_records].kind < trace::kind_received;
     };
@@ -183,7 +183,7 @@ std::optional<Traffic> Traced::traffic(std::uint32_t thread) {
     }
     traffic.in_mpi =
         std::min(1.0, static_cast<double>(inside) / static_cast<double>(now - before.ticks));
-    // Of those that were overwritten meanwhile, only the number is known.
+    // Only the number is known of records that were overwritten meanwhile.
     if (written - before.written > trace::ring_records) {
         const double scale = static_cast<double>(written - before.written) /
             static_cast<double>(trace::ring_records);

@@ -51,7 +51,7 @@ Traced* Watch::traced(pid_t pid) {
     return (traced_[pid] = Traced::open(pid)).get();
 }
 
-/// Of what comes later, the number since now is told.
+/// Sets the mark from which traffic is counted.
 void Watch::note_traffic() {
     for (const hangs::Rank& rank : before_.ranks)
         if (Traced* const events = rank.pid == 0 ? nullptr : traced(rank.pid))

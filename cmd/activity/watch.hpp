@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the threads of some ranks on this machine do, from one moment to another. No rank notices.
+/// Watches the threads of some ranks on this machine, from one moment to another. No rank notices.
 ///
-/// Use            look(), `between_looks` later look_again(), and so on every `between_samples`; at the end rows().
+/// Use            look(), `between_looks` later look_again(), and so on every `between_samples`; at
+///                the end rows().
 
 #include <sys/types.h>
 
@@ -27,16 +28,16 @@ class Watch {
 public:
     using Look = std::function<hangs::Snapshot()>;
 
-    /// `look_at_ranks`: where the ranks are just now. It is called here, and by rows().
+    /// `look_at_ranks` returns the present state of the ranks. It is called here, and by rows().
     explicit Watch(Look look_at_ranks);
 
-    /// Whether any of the ranks lived when the watch began.
+    /// Returns true if any of the ranks lived when the watch began.
     [[nodiscard]] bool of_living() const;
 
     void look();
     void look_again();
 
-    /// What has been seen since the constructor.
+    /// Returns the rows for the time since the constructor.
     std::vector<Row> rows();
 
 private:

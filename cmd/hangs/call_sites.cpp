@@ -18,7 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// The address that the file itself has for a place in it; 0 if it is no ELF file of this machine's kind.
+/// Returns the file's own address of the byte at `offset`. Returns 0 if it is no ELF file for this
+/// kind of machine.
 std::uint64_t address_in(const std::string& file, std::uint64_t offset) {
     std::ifstream in(file, std::ios::binary);
     Elf64_Ehdr header{};
@@ -60,7 +61,7 @@ CallSites::CallSites(const Snapshot& snapshot) {
             const std::uint64_t address = waiting.what.called_from;
             if (address == 0) continue;
             Site& site = sites_[{rank.pid, address}];
-            // The call itself ends before the address at which it comes back.
+            // The call lies before its return address.
             if (site.file.empty()) site = find(rank.pid, address - 1);
         }
 }

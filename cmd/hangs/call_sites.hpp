@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where the program has made its MPI calls: "ring.c:12" by the addr2line of binutils, where that is installed and
-/// the program has been compiled with -g; else "ring+0x1234", the file and the place in it.
+/// The places of the program's MPI calls. They are lines, "ring.c:12", by the addr2line of
+/// binutils, if it is installed and the program was compiled with -g. Otherwise they are
+/// "ring+0x1234", the file and the offset in it.
 
 #include <chrono>
 #include <map>
@@ -13,17 +14,18 @@
 
 namespace heddle::hangs {
 
-/// Finds out in which file each address lies: while the ranks live.
+/// Finds the file of each address. The ranks must still live.
 class CallSites {
 public:
     explicit CallSites(const Snapshot& snapshot);
 
-    /// Fills in the locations of the same snapshot. Asks addr2line for lines, for at most `limit` in all.
+    /// Fills in the locations of the same snapshot. Asks addr2line for lines, for at most `limit`
+    /// in all.
     void resolve(Snapshot& snapshot, std::chrono::milliseconds limit) const;
 
 private:
     struct Site {
-        std::string file;          ///< path of the module; empty: not known
+        std::string file;          ///< path of the module; empty if it is unknown
         std::uint64_t offset = 0;  ///< in the file
         bool operator<(const Site& other) const {
             return std::tie(file, offset) < std::tie(other.file, other.offset);

@@ -31,7 +31,7 @@ std::string contents(const fs::path& path) {
 
 fs::path folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
-/// The parent; 0 if there is none.
+/// Returns the parent, or 0 if there is none.
 pid_t parent_of(pid_t pid) {
     const std::string stat = contents(folder_of(pid) / "stat");
     const std::size_t after_name = stat.rfind(')');
@@ -42,7 +42,8 @@ pid_t parent_of(pid_t pid) {
     return parent;
 }
 
-/// The value of the first of the variables that is in the environment of a process; empty: none is.
+/// Returns the first of the variables that the environment of a process has. Returns an empty text
+/// if it has none.
 std::string variable(pid_t pid, const std::vector<std::string>& names) {
     const std::string environment = contents(folder_of(pid) / "environ");
     for (const std::string& name : names)
@@ -53,7 +54,7 @@ std::string variable(pid_t pid, const std::vector<std::string>& names) {
     return "";
 }
 
-/// Likewise, a number; -1: there is none.
+/// Returns the variable's number, or -1 if there is none.
 int number_in(pid_t pid, const std::vector<std::string>& names) {
     const std::string value = variable(pid, names);
     return value.empty() ? -1 : std::atoi(value.c_str());
@@ -72,7 +73,7 @@ bool is_launcher(pid_t pid) {
         name.starts_with("heddle-") || name.starts_with("hydra") || name.starts_with("prte");
 }
 
-/// What the keeper of a rank has been told; empty: nothing.
+/// Returns the report address of the rank's keeper, or an empty text if it has none.
 std::string reports_of_keeper(pid_t rank) {
     pid_t keeper = parent_of(rank);
     while (keeper > 1 && !is_launcher(keeper)) keeper = parent_of(keeper);
@@ -125,7 +126,7 @@ Snapshot FoundJob::look() const {
             rank.end = "ended";
             continue;
         }
-        // Its threads announce themselves on one of them.
+        // The rank's threads announce themselves on one of the pages.
         for (const node::Page* page : place.pages)
             if (page == place.pages.front() || page->ever_attached.load() != 0)
                 look_at(rank, *page);

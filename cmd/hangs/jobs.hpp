@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The jobs that run on this machine, found from outside: by the memory that their processes have open
-/// (node/board.hpp), as far as the kernel lets this user look.
+/// The jobs that run on this machine, found from outside by the memory that their processes have
+/// open (node/board.hpp). The kernel must let this user look.
 
 #include <sys/types.h>
 
@@ -16,25 +16,26 @@
 
 namespace heddle::hangs {
 
-/// One job, or that part of it that is on this machine.
+/// A job, or the part of it that is on this machine.
 class FoundJob {
 public:
-    /// The processes that have its memory open, ranks and others.
+    /// Returns the processes that have its memory open, ranks and others.
     const std::vector<pid_t>& processes() const { return processes_; }
-    /// The outermost process that has started them; 0: not known.
+    /// Returns the outermost process that has started them, or 0 if it is unknown.
     pid_t launcher() const { return launcher_; }
-    /// Where mpiexec of a job on several hosts hears its keepers (report_variable.hpp); empty: it is no such job.
+    /// Returns the address for reports to mpiexec (report_variable.hpp). It is empty unless the job
+    /// is on several hosts.
     const std::string& reports_to() const { return reports_to_; }
-    /// All ranks of the job are on this machine.
+    /// Returns true if all ranks of the job are on this machine.
     bool is_whole() const { return whole_; }
     Snapshot look() const;
 
 private:
     friend class Finder;
-    /// What is read of a rank: its pages in all boards that it has taken a place on.
+    /// The sources for one rank: its pages in all boards in which it has a place.
     struct Place {
         int rank;
-        pid_t pid;  ///< 0: none has come
+        pid_t pid;  ///< 0 if none has come
         std::vector<const node::Page*> pages;
     };
     std::vector<pid_t> processes_;
@@ -44,13 +45,13 @@ private:
     bool whole_ = false;
 };
 
-/// A job on several hosts, of which a launcher or a keeper runs on this one.
+/// A job on several hosts with a launcher or a keeper on this one.
 struct FarJob {
-    std::string reports_to;          ///< as of FoundJob
-    std::vector<pid_t> processes{};  ///< that have been told so
+    std::string reports_to;          ///< as in FoundJob
+    std::vector<pid_t> processes{};  ///< the processes that have this address
 };
 
-/// Owns the mappings that jobs refer to.
+/// Finds jobs, and owns the mappings that they refer to.
 class Finder {
 public:
     Finder();
@@ -60,7 +61,7 @@ public:
 
     const std::vector<FoundJob>& jobs() const { return jobs_; }
     const std::vector<FarJob>& far_jobs() const { return far_jobs_; }
-    /// As of FoundJob. Every part of the job on this machine counts.
+    /// Works as the function below does for FoundJob. Every part of the job on this machine counts.
     bool concerns(const FarJob& job, std::optional<std::int64_t> process) const;
 
 private:
@@ -68,7 +69,7 @@ private:
         void* memory;
         std::size_t bytes;
         std::size_t ranks;
-        std::vector<pid_t> processes;  ///< that have it open
+        std::vector<pid_t> processes;  ///< those that have it open
     };
     void look_at_process(pid_t pid);
     void note_reports(pid_t pid);
@@ -81,13 +82,14 @@ private:
     std::vector<FarJob> far_jobs_;
 };
 
-/// The outermost of the launchers that it stems from; 0: none.
+/// Returns the outermost launcher among its ancestors, or 0 if there is none.
 pid_t launcher_of(pid_t pid);
 
-/// Whether `process` is `ancestor`, or stems from it.
+/// Returns true if `process` is `ancestor` or one of its descendants.
 bool stems_from(pid_t process, pid_t ancestor);
 
-/// Whether `process` is one of the job's, or what one of these stems from; nothing: whichever it is.
+/// Returns true if `process` is one of the job's or an ancestor of one. Returns true without a
+/// `process`.
 bool concerns(const FoundJob& job, std::optional<std::int64_t> process);
 
 }  // namespace heddle::hangs

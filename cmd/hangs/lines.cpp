@@ -31,7 +31,7 @@ std::string hexadecimal(std::uint64_t value) {
     return text.data();
 }
 
-/// A program whose output is read; it is gone when the object is.
+/// A program whose output is read. It ends with the object.
 class Child {
 public:
     explicit Child(std::vector<std::string> words) {
@@ -51,7 +51,7 @@ public:
         std::vector<char*> arguments;
         for (std::string& word : words) arguments.push_back(word.data());
         arguments.push_back(nullptr);
-        // What was loaded into this process is not for addr2line.
+        // Libraries preloaded into this process are not for addr2line.
         std::vector<char*> variables;
         for (char** entry = environ; *entry != nullptr; ++entry)
             if (std::strncmp(*entry, "LD_PRELOAD=", 11) != 0) variables.push_back(*entry);
@@ -73,7 +73,7 @@ public:
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    /// All that it writes until it ends, or until `end`.
+    /// Returns all output until the program ends, or until `end`.
     std::string read_until(steady_clock::time_point end) const {
         std::string text;
         while (pid_ > 0) {
@@ -94,7 +94,7 @@ private:
     int output_ = -1;
 };
 
-/// "/home/me/ring.c:12 (discriminator 3)" becomes "ring.c:12"; "??:0" nothing.
+/// Turns "/home/me/ring.c:12 (discriminator 3)" into "ring.c:12", and "??:0" into nothing.
 std::string location_in(const std::string& line) {
     const std::string place = line.substr(0, line.find(' '));
     const std::size_t colon = place.rfind(':');

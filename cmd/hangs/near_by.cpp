@@ -17,17 +17,17 @@ using node::UnexpectedMessage;
 bool has_tag(const UnexpectedMessage& message, const AwaitedEvent& event) {
     return event.tag == node::any_tag_awaited || message.tag == event.tag;
 }
-/// On the communicator of the event.
+/// Compares sources in the event's communicator.
 bool has_source(const UnexpectedMessage& message, const AwaitedEvent& event) {
     return event.any_peer || message.source == event.peer;
 }
-/// On any communicator.
+/// Compares sources across communicators.
 bool has_sender(const UnexpectedMessage& message, const AwaitedEvent& event) {
     return event.any_peer ||
         (message.world_source >= 0 && message.world_source == event.world_peer);
 }
 
-/// "tag 14" or "tags 14, 15 and 2 more".
+/// Returns a text such as "tag 14" or "tags 14, 15 and 2 more".
 std::string tag_list(const std::vector<int>& tags) {
     constexpr std::size_t most = 3;
     if (tags.size() == 1) return fmt::format("tag {}", tags.front());
@@ -56,7 +56,7 @@ public:
 
 private:
     std::vector<Words> of_other_tags() const {
-        std::map<int, std::vector<int>> tags;  // by source
+        std::map<int, std::vector<int>> tags;  // their tags by source
         for (const UnexpectedMessage* message : messages_)
             if (message->context == event_.context && has_source(*message, event_) &&
                 !has_tag(*message, event_))

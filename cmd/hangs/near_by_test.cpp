@@ -17,7 +17,7 @@ protected:
         event.peer = event.world_peer = 1;
         event.tag = 13;
     }
-    /// There are no more than there is room for.
+    /// Adds a message, for which there must be room.
     void lies(std::uint32_t context, int source, int tag, int world_source) {
         rank.unexpected.add(context, source, tag);
         for (node::UnexpectedMessage& one : rank.unexpected.listed) {

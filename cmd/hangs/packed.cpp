@@ -7,7 +7,7 @@
 
 namespace heddle::hangs {
 
-/// Found by argument: Packer and Unpacker call it for each entry of a list.
+/// Found by argument-dependent lookup: Packer and Unpacker call it for each entry of a list.
 template <class Pack, class W>
     requires std::is_same_v<std::remove_const_t<W>, Waiting>
 void each(Pack& pack, W& waiting) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What is known of a rank, as bytes for mpiexec on another host. Both ends are the same version of mpiexec, on processors
-/// that store numbers alike: `packed_layout` is equal then, and has to be compared first.
+/// The facts about a rank as bytes, for mpiexec on another host. Both ends are the same version of
+/// mpiexec, on processors with equal formats of numbers. `packed_layout` is equal then, and must be
+/// compared first.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ inline constexpr std::uint64_t packed_layout = node::board_magic * 1'000'003 +
 
 std::string packed(const Rank& rank);
 
-/// Nothing if these are not the bytes of a rank.
+/// Returns nothing if these are not the bytes of a rank.
 std::optional<Rank> unpacked(std::string_view bytes);
 
 }  // namespace heddle::hangs

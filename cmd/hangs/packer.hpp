@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Values as bytes for another host, and back. Numbers are as the processor has them, texts and lists have their length
-/// before them, and what may be missing says whether it is there. Anything else is packed by the function each(pack, value) of
-/// its namespace.
+/// Packs values as bytes for another host, and unpacks them. Numbers have the processor's format.
+/// Texts and lists have their length before them, and an optional value says whether it is there.
+/// Other types are packed by the function each(pack, value) of their namespace.
 
 #include <cstdint>
 #include <cstring>
@@ -15,7 +15,7 @@
 
 namespace heddle::hangs {
 
-/// What needs no function of its own.
+/// A type that needs no function of its own.
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>;
 

@@ -47,14 +47,15 @@ std::optional<Futex> futex_of(pid_t pid, std::uint32_t thread) {
     return Futex{word, operation, value & 0xffff'ffffU, limit};
 }
 
-/// Whether the process catches a signal that may come of itself, and whose handler could wake a thread.
+/// Returns true if the process catches a signal that may arrive unprovoked, and whose handler could
+/// wake a thread.
 bool catches_signals(pid_t pid) {
     std::ifstream file(path_of(pid, "status"));
     constexpr const char* label = "SigCgt:";
     unsigned long long caught = ~0ULL;
     for (std::string line; std::getline(file, line);)
         if (line.starts_with(label)) (void)std::sscanf(line.c_str() + 7, "%llx", &caught);
-    constexpr int first_real_time = 34;  // the C library has those below
+    constexpr int first_real_time = 34;  // the C library uses those below
     for (const int signal : {SIGALRM, SIGVTALRM, SIGPROF, SIGCHLD, SIGIO, SIGUSR1, SIGUSR2})
         if ((caught >> (signal - 1) & 1) != 0) return true;
     return caught >> (first_real_time - 1) != 0;
@@ -65,7 +66,8 @@ bool is_thread(const Rank& rank, std::uint32_t number) {
                        [&](const Thread& thread) { return thread.thread == number; });
 }
 
-/// What is there in the memory of a thread that waits for a mutex of the GNU C library: its word, a count, its holder.
+/// Returns the thread that holds the mutex of the GNU C library for which a thread waits. Its
+/// memory has the mutex's word, a count, the holder.
 std::uint32_t holder_of(const Rank& rank, const Futex& futex) {
     std::uint32_t mutex[3]{};
     iovec local{mutex, sizeof mutex}, remote{reinterpret_cast<void*>(futex.word), sizeof mutex};

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Threads of a program that wait outside of MPI for another thread of their process: for a mutex, a condition, a semaphore or
-/// the end of a thread.
+/// Finds threads that wait outside of MPI for another thread of their process. They wait for a
+/// mutex, a condition, a semaphore or the end of a thread.
 ///
-/// Proof          such a thread is in the system call futex, without a time limit, at a word that no other process can have
-///                (FUTEX_PRIVATE_FLAG), or that holds the number of a thread of the process, as pthread_join waits for it. Only a
-///                thread of the process wakes it then. A signal handler could, too: so none of a process that catches signals
-///                with which timers, children or users call.
-/// Doubt          where the kernel does not show system calls, nothing is known.
+/// Proof          such a thread is in the system call futex, without a time limit. No other process
+///                can have its word (FUTEX_PRIVATE_FLAG). Or the word holds the number of a thread
+///                of the process, as in pthread_join. Only a thread of the process wakes it then. A
+///                signal handler could, too. So no thread counts if its process catches signals of
+///                timers, children or users.
+/// Doubt          if the kernel does not show system calls, nothing is known.
 
 #include <sys/types.h>
 

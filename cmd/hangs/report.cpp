@@ -16,16 +16,17 @@ namespace {
 
 /// Threads of several ranks that do the same.
 struct Group {
-    std::vector<int> ranks;        ///< of each thread
-    std::vector<int> threads;      ///< of ranks that have several; none: the only one of each
-    std::vector<std::string> who;  ///< of each
-    std::vector<std::vector<int>> peers;  ///< of each
-    double least = 0, most = 0;           ///< seconds; 0: not a wait
+    std::vector<int> ranks;        ///< the rank of each thread
+    std::vector<int> threads;      ///< numbers in ranks with several threads; empty if each is the
+                                   ///< only one
+    std::vector<std::string> who;  ///< the name of each thread
+    std::vector<std::vector<int>> peers;  ///< the peers of each thread
+    double least = 0, most = 0;           ///< seconds; 0 if it is no wait
 };
 
-/// What a group has in common.
+/// The properties that all threads of a group share.
 struct Key {
-    std::string name;  ///< of the thread: " 'pool'"
+    std::string name;  ///< of the thread, such as " 'pool'"
     std::string text;  ///< with places for peers
     std::string location;
     bool operator<(const Key& other) const {
@@ -47,13 +48,14 @@ const Thread* same_thread(const Snapshot* snapshot, const Rank& of, const Thread
     return nullptr;
 }
 
-/// Tests of a thread between the two snapshots.
+/// Returns how often a thread has tested between the two snapshots.
 std::uint32_t tests_since(const Snapshot* before, const Rank& rank, const Thread& thread) {
     const Thread* earlier = same_thread(before, rank, thread);
     return earlier == nullptr ? 0 : thread.tests - earlier->tests;
 }
 
-/// The thread that stands for a rank of which none waits: one that polls, or that runs, or the main one.
+/// Returns the thread that stands for a rank without waiting threads: one that polls, or runs, or
+/// the main one.
 const Thread* most_active(const Rank& rank, const Snapshot* before) {
     const Thread* found = nullptr;
     int best = -1;
@@ -101,14 +103,14 @@ std::string without_wait(const Rank& rank, const Snapshot* before) {
                        call);
 }
 
-/// "thread 2" of the rank, by its number there.
+/// Returns a name such as "thread 2", with the number in its rank.
 std::string name_in_rank(const Rank& rank, std::uint32_t thread) {
     for (const Waiting& waiting : rank.waiting)
         if (waiting.thread == thread) return fmt::format("thread {}", waiting.what.thread);
     return "another thread";
 }
 
-/// What a thread outside of MPI waits for; empty where that is not known.
+/// Returns a text on what a thread outside of MPI waits for, or an empty text if that is unknown.
 std::string wait_in_program(const Rank& rank, const Thread& thread) {
     if (thread.wait.thread == 0) return "";
     const std::string other = name_in_rank(rank, thread.wait.thread);
@@ -117,8 +119,8 @@ std::string wait_in_program(const Rank& rank, const Thread& thread) {
         : fmt::format("a thread waits for a mutex that {} holds", other);
 }
 
-/// What several ranks say, each with as many peers: "7" where it is the same for all, else "1, 2, 3 ... 0" in the order of the
-/// ranks.
+/// Returns the peers at `place` as text. It is "7" if all ranks have the same, else "1, 2, 3 ... 0"
+/// in the order of the ranks.
 std::string peers_at(const std::vector<std::vector<int>>& peers_of_each, std::size_t place) {
     std::vector<std::string> all;
     std::set<int> different;
@@ -227,12 +229,13 @@ void add_near_by(const Snapshot& snapshot, std::vector<Line>& lines) {
         std::vector<int> ranks;
         std::vector<std::vector<int>> peers;
     };
-    std::map<std::string, Ranks> found;  // by what they say
+    std::map<std::string, Ranks> found;  // by text
     for (const Rank& rank : snapshot.ranks)
         for (const Waiting& waiting : rank.waiting)
             for (Words& words : near_by(rank, waiting.what)) {
                 Ranks& same = found[words.text];
-                // Once for each rank, whoever else of its threads or sources it is true of.
+                // Each rank counts once, even if the text holds for several of its threads or
+                // sources.
                 if (!same.ranks.empty() && same.ranks.back() == rank.rank) continue;
                 same.ranks.push_back(rank.rank);
                 same.peers.push_back(std::move(words.peers));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The report on where a job is: ranks that do the same are told at once, the fewest first. A pure function of a
-/// snapshot, or of two, of which the later one says what has moved.
+/// The report on where a job is. Ranks that do the same share a line, and the fewest come first. It
+/// is a pure function of one snapshot or of two, and the later one shows progress.
 
 #include <string>
 #include <vector>
@@ -12,13 +12,14 @@ namespace heddle::hangs {
 
 struct Line {
     std::string text;
-    bool odd = false;  ///< the fewest ranks of several groups are in it
+    bool odd = false;  ///< it has the fewest ranks of several groups
 };
 
-/// `before`: a snapshot taken a moment earlier; nullptr if there is none.
+/// Returns the lines. `before` is a snapshot taken a moment earlier, or nullptr if there is none.
 std::vector<Line> report(const Snapshot& now, const Snapshot* before);
 
-/// The same for programs: an object with all ranks and their threads. `verdict`: a value of JSON.
+/// Returns the same for programs: an object with all ranks and their threads. `verdict` is a value
+/// of JSON.
 std::string report_in_json(const Snapshot& now, const std::string& verdict);
 
 }  // namespace heddle::hangs

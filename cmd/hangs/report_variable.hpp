@@ -3,8 +3,9 @@
 
 namespace heddle::hangs {
 
-/// Names the variable by which keepers of a job on several hosts find mpiexec (cmd/mpiexec/report_place.hpp). The
-/// launcher that mpiexec has started has it, and each keeper.
+/// Name of the variable by which keepers of a job on several hosts find mpiexec
+/// (cmd/mpiexec/report_place.hpp). The launcher that mpiexec has started has it, and so has each
+/// keeper.
 inline constexpr const char* report_variable = "HEDDLE_REPORT_TO";
 
 }  // namespace heddle::hangs

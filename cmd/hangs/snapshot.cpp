@@ -29,7 +29,7 @@ std::int64_t now_ns() {
     return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Ends the text, and makes it fit to be shown in a line.
+/// Ends the text, and makes it fit for a line.
 template <std::size_t bytes>
 void make_text_fit(char (&text)[bytes]) {
     text[bytes - 1] = '\0';
@@ -39,10 +39,10 @@ void make_text_fit(char (&text)[bytes]) {
     }
 }
 
-/// A rank that was killed while it wrote leaves an odd version for ever.
+/// The limit on attempts. A rank that was killed while it wrote leaves an odd version for ever.
 constexpr int most_attempts = 100;
 
-/// One reading of an entry; nothing when it is free, not written yet or was written meanwhile.
+/// Reads an entry once. Returns nothing if it is free, not written yet or was written meanwhile.
 std::optional<Waiting> read_once(const node::Blocked& entry) {
     const std::uint32_t version = entry.version.load(memory_order_acquire);
     const std::uint32_t owner = entry.owner.load(memory_order_acquire);
@@ -67,16 +67,16 @@ std::string first_line(const fs::path& path) {
     return line;
 }
 
-/// Into `to`, so many bytes of the memory of a process; false if the kernel refuses.
+/// Reads `bytes` of the memory of a process into `to`. Returns false if the kernel refuses.
 bool read_memory(pid_t pid, std::uint64_t address, void* to, std::size_t bytes) {
     iovec local{to, bytes}, remote{reinterpret_cast<void*>(address), bytes};
     return ::process_vm_readv(pid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
-/// The name of an MPI function; empty if there is none at the address.
+/// Returns the name of an MPI function, or an empty text if there is none at the address.
 std::string function_name(pid_t pid, std::uint64_t address) {
     char text[48]{};
-    // The end of the text may be the end of the memory there.
+    // The memory may end with the text.
     for (std::size_t bytes = sizeof text - 1; bytes >= 8 && text[0] == '\0'; bytes /= 2)
         if (!read_memory(pid, address, text, bytes)) text[0] = '\0';
     const std::string name(text, ::strnlen(text, sizeof text));
@@ -105,7 +105,7 @@ std::uint64_t number_after(const std::string& text, const char* label) {
         : std::strtoull(text.c_str() + at + std::strlen(label), nullptr, 10);
 }
 
-/// What the kernel says of a thread; nothing if it has gone.
+/// Returns the kernel's view of a thread, or nothing if it has gone.
 std::optional<Thread> thread_at(const fs::path& folder) {
     const std::string stat = first_line(folder / "stat");
     const std::size_t after_name = stat.rfind(')');
@@ -119,7 +119,7 @@ std::optional<Thread> thread_at(const fs::path& folder) {
     thread.thread =
         static_cast<std::uint32_t>(std::strtoul(folder.filename().c_str(), nullptr, 10));
     thread.ticks = user + system;
-    // These bring nothing that a thread waits for in MPI.
+    // These threads wait for no event of MPI.
     thread.of_library = thread.is_counted = launch::is_of_library(first_line(folder / "comm"));
     std::ifstream file(folder / "status");
     std::ostringstream status;
@@ -150,7 +150,7 @@ std::vector<Thread> threads_of(pid_t pid, const node::Page& page) {
     return threads;
 }
 
-/// Of a thread that has one of its own.
+/// Returns the thread's name if it differs from the process's.
 std::string own_name(pid_t pid, std::uint32_t thread) {
     const fs::path process = "/proc/" + std::to_string(pid);
     const std::string name = first_line(process / "task" / std::to_string(thread) / "comm");
@@ -199,7 +199,7 @@ node::UnexpectedMessages unexpected_on(const node::Page& page) {
         const std::uint32_t version = page.unexpected_version.load(memory_order_acquire);
         node::UnexpectedMessages found{};
         std::memcpy(&found, &page.unexpected, sizeof found);
-        // As in read_once().
+        // as in read_once()
         std::atomic_thread_fence(memory_order_acquire);
         if (version % 2 != 0 || page.unexpected_version.load(memory_order_relaxed) != version)
             continue;

@@ -26,14 +26,14 @@ const Thread* find(const Rank& rank, std::uint32_t thread) {
     return nullptr;
 }
 
-/// It has slept from the first look to the second.
+/// Returns true if it has slept from the first look to the second.
 bool slept(const Rank& before, const Rank& now, std::uint32_t thread) {
     const Thread *first = find(before, thread), *second = find(now, thread);
     return first != nullptr && second != nullptr && first->state == 'S' && second->state == 'S' &&
         first->switches == second->switches && first->ticks == second->ticks;
 }
 
-/// In the same wait.
+/// Returns true if it was in the same wait at both looks.
 bool waited(const Rank& before, const Rank& now, const Waiting& waiting) {
     return slept(before, now, waiting.thread) &&
         std::any_of(before.waiting.begin(), before.waiting.end(), [&](const Waiting& one) {
@@ -41,7 +41,7 @@ bool waited(const Rank& before, const Rank& now, const Waiting& waiting) {
            });
 }
 
-/// The graph of what two snapshots prove.
+/// The graph that two snapshots prove.
 class Cut {
 public:
     Cut(const Snapshot& first, const Snapshot& second) : first_(first), second_(second) {
@@ -49,11 +49,11 @@ public:
     }
 
     Graph graph;
-    /// Of each rank, its waits in the order of the graph's.
+    /// The waits of each rank, in the order of the graph's waits.
     std::vector<std::vector<const Waiting*>> waits;
     bool library_slept = true;
 
-    /// Why nothing can be said; empty: a rank is busy.
+    /// Returns why nothing can be said. Returns an empty text if the reason is a busy rank.
     std::string doubt() const {
         std::vector<int> unheard;
         for (const Rank& rank : second_.ranks)
@@ -65,11 +65,12 @@ public:
     }
 
 private:
-    /// Counters stand still while threads sleep. If they do not, a thread ran, which the wait of its rank shows.
+    /// Compares counters. They stand still while threads sleep. If they do not, a thread ran, which
+    /// the wait of its rank shows.
     std::string doubt_between_hosts() const {
         std::uint64_t sent = 0, taken = 0;
         std::vector<int> uncounted;
-        bool counts = false;  // as some do wherever there is a network
+        bool counts = false;  // true if a rank counts; some do wherever there is a network
         for (std::size_t i = 0; i < second_.ranks.size(); ++i) {
             const Rank& now = second_.ranks[i];
             if (now.traffic != first_.ranks[i].traffic) return "messages are on their way";
@@ -99,9 +100,10 @@ private:
         node.free = !waits_as_published || now.more_waiting != 0 || has_other_threads(before, now);
         look_at_library(before, now);
     }
-    /// Threads that may call MPI, or complete requests. Below MPI_THREAD_SERIALIZED none may beside the one that waits;
-    /// but one that has called MPI all the same may do so again. None that waits for another thread of the rank is the
-    /// first to go on.
+    /// Returns true if a thread that does not wait may call MPI, or complete requests. Below
+    /// MPI_THREAD_SERIALIZED no other thread may do so; but one that has called MPI all the same
+    /// may do so again. A thread that waits for another thread of the rank is never the first to go
+    /// on.
     static bool has_other_threads(const Rank& before, const Rank& now) {
         return std::any_of(now.threads.begin(), now.threads.end(), [&](const Thread& thread) {
             return !thread.of_library && !is_waiting(now, thread) &&
@@ -116,8 +118,8 @@ private:
                 !(second_.several_hosts && slept_twice(before, thread)))
                 library_slept = false;
     }
-    /// In both looks, whatever it has done between. What it had counted before the first look was done when it slept, and what it
-    /// has done since the counters show.
+    /// Returns true if the thread slept in both looks, whatever it did between them. Its counted
+    /// actions before the first look were complete when it slept, and the counters show later ones.
     static bool slept_twice(const Rank& before, const Thread& now) {
         const Thread* first = find(before, now.thread);
         return now.is_counted && now.state == 'S' && first != nullptr && first->state == 'S';
@@ -142,7 +144,7 @@ private:
         } else {
             result.ranks.push_back(what.world_peer);
         }
-        // Its own threads make partitions ready.
+        // The rank's own threads make partitions ready.
         if (what.kind == AwaitedKind::partitioned) result.ranks.push_back(rank);
         const auto size = static_cast<int>(second_.ranks.size());
         result.known = std::all_of(result.ranks.begin(), result.ranks.end(),
@@ -161,7 +163,7 @@ std::string at(const Waiting& waiting) {
 /// Ranks in calls of the same number on the same communicator, by call.
 using Calls = std::map<std::string, std::vector<int>>;
 
-/// The call without the letter of its large-count form, which matches the other.
+/// Returns the call without the letter of its large-count form, which matches the other form.
 std::string plain(std::string call) {
     if (call.ends_with("_c")) call.resize(call.size() - 2);
     return call;
@@ -208,7 +210,7 @@ private:
         return std::find(stuck.begin(), stuck.end(), true) != stuck.end();
     }
 
-    /// Those of the circle, and those who wait for them.
+    /// Returns the sentence on the ranks of the circle, and those that wait for them.
     static std::string deadlock(const Chain& chain, const std::vector<int>& stuck) {
         std::vector<int> circle, others;
         for (std::size_t i = chain.cycle; i < chain.steps.size(); ++i)
@@ -225,7 +227,8 @@ private:
                                    (others.size() == 1 ? " does, too" : " do, too"));
     }
 
-    /// The steps of the cycle, or of the way to the rank that has ended; of many the first and the last.
+    /// Tells the steps of the cycle, or those to the rank that has ended. If there are many, it
+    /// tells the first ones and the last.
     void tell(const Chain& chain, Verdict& verdict) const {
         const std::size_t begin = chain.cycle == chain.steps.size() ? 0 : chain.cycle;
         constexpr std::size_t most = 8;
@@ -237,7 +240,8 @@ private:
                 verdict.sentences.push_back(sentence(chain.steps[begin + i]));
         }
     }
-    /// MPI_Send may wait for the receive, whatever is sent. Where messages are short it seldom does.
+    /// Adds that MPI_Send may wait for the receive, whatever its size. It seldom does if messages
+    /// are short.
     void tell_of_buffering(const Chain& chain, Verdict& verdict) const {
         std::vector<int> ranks;
         for (std::size_t i = chain.cycle; i < chain.steps.size(); ++i) {
@@ -266,13 +270,14 @@ private:
         std::vector<int> ranks = event.ranks;
         std::sort(ranks.begin(), ranks.end());
         ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-        // It does nothing meanwhile, if it may at all.
+        // It cannot make its own event happen while it waits.
         if (ranks.size() > 1) std::erase(ranks, step.rank);
         if (ranks.size() > 1) return "any of " + rank_list(ranks);
         return ranks.front() == step.rank ? "itself" : fmt::format("rank {}", ranks.front());
     }
 
-    /// Different calls of the same number on a communicator; empty: there are none.
+    /// Returns the sentence on different calls with the same number on a communicator. Returns an
+    /// empty text if there are none.
     std::string find_mismatch() const {
         std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> calls;
         std::map<std::uint32_t, std::string> names;
@@ -291,7 +296,7 @@ private:
                         std::map<std::uint32_t, std::string>& names) {
         for (std::uint32_t i = 0; i < what.number_listed(); ++i) {
             const AwaitedEvent& event = what.listed[i];
-            // These contexts belong to several communicators that have no process in common.
+            // These contexts belong to several communicators without a common process.
             if (event.kind != AwaitedKind::collective || event.number == 0 || event.size < 2 ||
                 event.context == self_context || (event.context & local_group) != 0)
                 continue;
@@ -320,7 +325,7 @@ private:
     const Snapshot& snapshot_;
 };
 
-/// It is seen to do something.
+/// Returns true if the rank visibly does something.
 bool is_busy(const Rank& before, const Rank& now) {
     return std::any_of(now.threads.begin(), now.threads.end(), [&](const Thread& thread) {
         if (thread.of_library) return false;
@@ -329,8 +334,8 @@ bool is_busy(const Rank& before, const Rank& now) {
     });
 }
 
-/// Each wait ends once one of its peers does something, and each peer has one thread that could. Of calls of many ranks it is
-/// only known for whom they wait first.
+/// Returns true if each wait ends once one of its peers acts, and each peer has one thread that
+/// could. For calls of many ranks only the first peers awaited are known.
 bool knows_all(const Snapshot& snapshot) {
     const auto is_message = [](const AwaitedEvent& event) {
         return event.kind == AwaitedKind::receive || event.kind == AwaitedKind::probe ||

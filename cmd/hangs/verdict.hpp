@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The verdict on a job that may hang: whether some of its ranks wait for each other for ever, and why.
+/// The verdict on a job that may hang: whether some of its ranks wait for each other for ever, and
+/// why.
 ///
-/// Proof          two snapshots of all ranks. A thread counts as waiting if it has slept in the same wait, and has not
-///                run in between; the library's own threads must not have run either. What they have sent before has
-///                come then: it wakes who sleeps (docs/adr/0054-verdicts.md). The rest is release propagation
+/// Proof          two snapshots of all ranks. A thread counts as waiting if it has slept in the
+///                same wait, and has not run in between. The library's own threads must not have
+///                run either. Everything that they sent before has then arrived, and arrivals wake
+///                sleepers (docs/adr/0054-verdicts.md). The rest is release propagation
 ///                (wait_graph.hpp).
-/// No verdict     is a value: there is no sentence that may be wrong.
+/// No verdict     is a value: no sentence is given that may be wrong.
 
 #include <string>
 #include <vector>
@@ -17,23 +19,23 @@ namespace heddle::hangs {
 
 struct Verdict {
     enum class Kind {
-        none,         ///< nothing is proven; the sentence says what stands in the way
-        no_deadlock,  ///< every rank that waits, waits for one that is busy
+        none,         ///< nothing is proven; the sentence gives the reason
+        no_deadlock,  ///< every waiting rank waits for a busy one
         deadlock,     ///< ranks wait for each other in a circle
-        mismatch,     ///< ranks have come to different collective calls of a communicator
+        mismatch,     ///< ranks are in different collective calls of a communicator
         ended,        ///< ranks wait for one that has ended
     };
     Kind kind = Kind::none;
-    std::vector<int> ranks;              ///< that are stuck
+    std::vector<int> ranks;              ///< the ranks that are stuck
     std::vector<std::string> sentences;  ///< the first is the verdict, the others explain it
 
     bool is_proven_stuck() const { return kind >= Kind::deadlock; }
 };
 
-/// Of two snapshots, of which `second` was taken a moment after `first`.
+/// Judges two snapshots. `second` was taken a moment after `first`.
 Verdict judge(const Snapshot& first, const Snapshot& second);
 
-/// The kind as one word, for programs.
+/// Returns the kind as one word, for programs.
 const char* name_of(Verdict::Kind kind);
 std::string verdict_in_json(const Verdict& verdict);
 

@@ -36,7 +36,7 @@ public:
         }
     }
 
-    /// The main thread of `rank` waits.
+    /// Makes the main thread of `rank` wait.
     node::AwaitedEvent& waits(int rank, const char* call, node::AwaitedKind kind, int peer) {
         Rank& at = now.ranks[static_cast<std::size_t>(rank)];
         if (at.waiting.empty()) {
@@ -73,7 +73,7 @@ public:
     }
 
     Verdict verdict() const { return judge(now, now); }
-    /// Of a job in which `change` has happened before the second look.
+    /// Returns the verdict on a job in which `change` has happened before the second look.
     Verdict verdict_after(const std::function<void(Snapshot&)>& change) const {
         Snapshot later = now;
         change(later);
@@ -118,7 +118,8 @@ TEST(Verdict, counts_no_thread_that_waits_for_another_one_of_its_rank) {
               Kind::none);
 }
 
-/// The same on hosts of which each has one rank, where each has taken what the one before has sent.
+/// Returns circle() with each rank on a host of its own. Each rank has taken the messages of the
+/// one before.
 Looks circle_of_hosts() {
     Looks job = circle();
     job.now.several_hosts = true;

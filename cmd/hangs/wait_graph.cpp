@@ -32,7 +32,7 @@ int Release::first_stuck() const {
     for (std::size_t rank = acts.size(); rank-- > 0;) {
         const bool is_stuck =
             std::find(stuck[rank].begin(), stuck[rank].end(), true) != stuck[rank].end();
-        // One that has threads which go on says less.
+        // A rank with threads that go on explains less.
         if (is_stuck && (first < 0 || !acts[rank] || acts[static_cast<std::size_t>(first)]))
             first = static_cast<int>(rank);
     }
@@ -58,7 +58,8 @@ Release release(const Graph& graph) {
 
 namespace {
 
-/// The step that says most: to a rank that has ended, or else to the first that is stuck and another one.
+/// Finds the step that explains most. It leads to a rank that has ended, or else to the first stuck
+/// one other than `rank`.
 bool find_step(const Graph& graph, const Release& release, int rank, Step& step) {
     const Node& node = graph[static_cast<std::size_t>(rank)];
     bool found = false;

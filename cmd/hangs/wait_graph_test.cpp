@@ -18,7 +18,8 @@ std::vector<std::string> parts(const std::string& text, char separator) {
     return result;
 }
 
-/// "1,2": one of them; "?": not known; "-": nobody.
+/// Returns the event of a text. "1,2" is one of these ranks, "?" an unknown event, "-" no rank at
+/// all.
 Event event_of(const std::string& text) {
     if (text == "?") return {false, {}};
     Event event;
@@ -27,7 +28,8 @@ Event event_of(const std::string& text) {
     return event;
 }
 
-/// "1&2" needs both events, "1|2" one; "1|2+": there are others that are not listed.
+/// Returns the wait of a text. "1&2" needs both events, "1|2" one; "1|2+" has others that are not
+/// listed.
 Wait wait_of(std::string text) {
     Wait wait;
     if (text.back() == '+') {
@@ -40,7 +42,8 @@ Wait wait_of(std::string text) {
     return wait;
 }
 
-/// Ranks between blanks: "free", "ended", or the waits of its threads between semicolons, perhaps with "free".
+/// Returns the graph of a text. Blanks separate ranks: "free", "ended", or the waits of its threads
+/// between semicolons, perhaps with "free".
 Graph graph_of(const std::string& text) {
     Graph graph;
     for (const std::string& rank : parts(text, ' ')) {
@@ -187,7 +190,7 @@ bool kept(const Wait& wait, unsigned set, const Graph& graph) {
         : wait.whole && std::all_of(wait.events.begin(), wait.events.end(), keeps);
 }
 
-/// No rank of the set can act before another one of it does.
+/// Returns true if no rank of the set can act before another one of the set does.
 bool keeps_itself(unsigned set, const Graph& graph) {
     for (std::size_t rank = 0; rank < graph.size(); ++rank) {
         const Node& node = graph[rank];

@@ -109,12 +109,12 @@ std::string Writer::event(const AwaitedEvent& event) {
     }
 }
 
-/// In a list of several.
+/// Returns the word before an event in a list of several.
 const char* before(AwaitedKind kind) {
     return kind == AwaitedKind::receive ? "receive: " : kind == AwaitedKind::send ? "send: " : "";
 }
 
-/// All events belong to one collective call, which blocks.
+/// Returns true if all events belong to one collective call, which blocks.
 bool is_blocking_collective(const WaitsFor& what) {
     const AwaitedEvent& first = what.listed[0];
     for (std::uint32_t i = 0; i < what.number_listed(); ++i)

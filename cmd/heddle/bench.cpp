@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
     throw Failed{1};
 }
 
-/// Becomes Python with a script of bench/, which lies in the same place in an installation and in the
-/// build tree; the arguments are its own. It is told which Heddle this command belongs to.
+/// Becomes Python with a script of bench/, which gets `arguments`. The script lies at the same
+/// place in an installation and in the build tree. It is told to which Heddle this command belongs.
 [[noreturn]] void become(const char* name, const std::vector<std::string>& arguments) {
     const fs::path bin = fs::canonical("/proc/self/exe").parent_path();
     const fs::path script =

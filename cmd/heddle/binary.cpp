@@ -24,7 +24,8 @@ bool is_of_c(std::string_view name) {
     return begins_with_one_of(name, beginnings);
 }
 
-/// Compilers write procedures in lower case, and modules into names of their own.
+/// Returns true for symbols of Fortran. Compilers write procedures in lower case, and modules into
+/// names of their own.
 bool is_of_fortran(std::string_view name) {
     static constexpr std::array<std::string_view, 9> beginnings{
         "mpi_", "pmpi_", "mpir_", "pmpir_", "mpipriv", "mpifcmb", "__mpi_", "ompi_f08_", "_QMmpi_"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What an ELF file says of libraries and symbols, read without loading it.
+/// The libraries and symbols of an ELF file, read without loading it.
 
 #include <elf.h>
 
@@ -18,11 +18,13 @@ public:
     bool valid() const { return valid_; }
     const std::vector<std::string>& needed() const { return needed_; }
     const std::string& search_path() const { return search_path_; }
-    /// Symbols of MPI for C that another library must define.
+    /// Returns the symbols of MPI for C that another library must define.
     const std::vector<std::string>& undefined() const { return undefined_; }
-    /// The same for Fortran: procedures, COMMON blocks, and what compilers make of modules.
+    /// Returns the same for Fortran: procedures, COMMON blocks, and the symbols that compilers make
+    /// of modules.
     const std::vector<std::string>& undefined_of_fortran() const { return undefined_of_fortran_; }
-    /// The same of MPI's old C++ bindings: members of namespace MPI, as compilers write them.
+    /// Returns the same for MPI's old C++ bindings: members of namespace MPI, as compilers write
+    /// them.
     const std::vector<std::string>& undefined_of_cxx() const { return undefined_of_cxx_; }
 
 private:

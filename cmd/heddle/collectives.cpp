@@ -23,7 +23,7 @@ std::string ranks_text(std::int32_t ranks) {
     return ranks == std::numeric_limits<std::int32_t>::max() ? "any" : std::to_string(ranks);
 }
 
-/// For which calls a line is, in words.
+/// Returns the conditions of a line in words.
 std::string needs_text(const coll::Line& line) {
     const coll::Needs needs = line.algorithm->needs | line.calls;
     std::string text;

@@ -3,7 +3,8 @@
 
 namespace heddle::cmd {
 
-/// `heddle info --collectives`: the table by which collective calls find their algorithm.
+/// Runs `heddle info --collectives`: prints the table by which collective calls find their
+/// algorithm.
 void print_collectives();
 
 }  // namespace heddle::cmd

@@ -32,15 +32,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What has been found, line by line.
+/// The findings, line by line.
 class Findings {
 public:
     void fine(std::string_view what, std::string_view text) { line("ok", what, text, {}); }
-    /// It works, and could be better.
+    /// Adds a feature that works and could be better.
     void note(std::string_view what, std::string_view text, std::string_view advice) {
         line("note", what, text, advice);
     }
-    /// It does not work until somebody does something.
+    /// Adds a feature that does not work until the user acts.
     void problem(std::string_view what, std::string_view text, std::string_view advice) {
         ++problems_;
         line("PROBLEM", what, text, advice);
@@ -97,7 +97,7 @@ void look_at_place(Findings& found) {
         found.note("build", HEDDLE_LEFT_OUT, "install that, then `make install` again");
 }
 
-/// The first file of that name in PATH; empty: there is none.
+/// Returns the first file of that name in PATH, or an empty path if there is none.
 fs::path in_path(std::string_view name) {
     const char* const path = std::getenv("PATH");
     std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
@@ -124,7 +124,7 @@ void look_at_path(Findings& found) {
     }
 }
 
-/// Where other MPIs' mpiexec would be found, were Heddle's not there.
+/// Looks for another MPI's mpiexec, which PATH would find without Heddle's.
 void look_at_others(Findings& found) {
     const char* const path = std::getenv("PATH");
     std::istringstream folders(path == nullptr ? "" : path);
@@ -157,7 +157,7 @@ void look_at_shared_memory(Findings& found) {
     found.fine("shared memory", "a sealed object in memory; /dev/shm is not used");
 }
 
-/// Whether a process may read the memory of a sibling, as ranks do; else the error.
+/// Returns 0 if a process may read the memory of a sibling, as ranks do, else the error.
 int single_copy_error() {
     static int word = 7;
     std::array<int, 2> gate{};
@@ -207,7 +207,7 @@ void look_at_membarrier(Findings& found) {
         "a seccomp profile that allows membarrier");
 }
 
-/// Cores' worth of time that the control group allows; 0: no limit.
+/// Returns the number of cores that the control group allows, 0 for no limit.
 double quota() {
     std::istringstream text(first_line("/sys/fs/cgroup/cpu.max"));
     double most = 0, period = 0;

@@ -31,7 +31,7 @@ bool is_mpi(std::string_view library) {
     return false;
 }
 
-/// A program that is given by its name alone is looked for in PATH.
+/// Returns the program's path. Looks in PATH for a name without a slash.
 fs::path find_program(const std::string& name) {
     if (name.find('/') != std::string::npos) return name;
     const char* path = std::getenv("PATH");
@@ -47,7 +47,7 @@ fs::path find_program(const std::string& name) {
 
 fs::path folder_of_libraries() { return folder_of_faces().parent_path().parent_path(); }
 
-/// What a library of MPI is for, by its name.
+/// The language that a library of MPI serves, by its name.
 enum class Language { c, cxx, fortran, other };
 Language language_of(std::string_view library) {
     for (const std::string_view name :
@@ -60,7 +60,7 @@ Language language_of(std::string_view library) {
     return Language::other;
 }
 
-/// The library here that serves one of that name; empty: none does.
+/// Returns the library here that serves one of that name, or an empty path if none does.
 fs::path server_of(const std::string& library) {
     const bool is_standard =
         library.starts_with("libmpi_abi.so") || library.starts_with("libmpifort_abi.so");
@@ -68,11 +68,11 @@ fs::path server_of(const std::string& library) {
     return fs::exists(path) ? path : fs::path();
 }
 
-/// One of the libraries of MPI that a binary needs.
+/// A library of MPI that a binary needs.
 struct Needed {
     std::string name;
     Language language;
-    fs::path path;  ///< of what serves it; empty: nothing
+    fs::path path;  ///< the file that serves it; empty if none does
     void* loaded;
 };
 std::vector<Needed> mpi_libraries(const Binary& binary) {
@@ -89,7 +89,7 @@ std::vector<Needed> mpi_libraries(const Binary& binary) {
     return result;
 }
 
-/// Symbols that none of the libraries has.
+/// Returns the symbols that none of the libraries has.
 std::vector<std::string> missing(const std::vector<std::string>& symbols,
                                  const std::vector<Needed>& libraries) {
     std::vector<std::string> result;
@@ -101,7 +101,7 @@ std::vector<std::string> missing(const std::vector<std::string>& symbols,
     return result;
 }
 
-/// A symbol as programmers know it: MPI::Comm::Comm().
+/// Returns a symbol in its readable form, such as MPI::Comm::Comm().
 std::string readable(const std::string& symbol) {
     int status = 0;
     char* name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
@@ -110,7 +110,8 @@ std::string readable(const std::string& symbol) {
     return result;
 }
 
-/// Says what serves the library, and what of its language is missing there; false if it does not do.
+/// Prints which file serves the library, and which symbols of its language are missing there.
+/// Returns false if any is.
 bool say(const Needed& library, const std::vector<std::string>& absent) {
     if (library.path.empty())
         fmt::print("  {:<24} nobody here: Heddle has no library of that name\n", library.name);
@@ -122,8 +123,9 @@ bool say(const Needed& library, const std::vector<std::string>& absent) {
     return !library.path.empty() && absent.empty();
 }
 
-/// Says what is missing of a language for which the binary names no library; false if there is any. A library that is
-/// named may need the other: libmpifort.so.12 has libmpi.so.12 below it.
+/// Prints the symbols that are missing for a language without a library in the binary. Returns
+/// false if any is. A library that is named may need the other: libmpifort.so.12 has libmpi.so.12
+/// below it.
 bool say_unnamed(const char* language, const std::vector<std::string>& absent) {
     if (absent.empty()) return true;
     fmt::print("  It names no library for MPI's {}, and needs of it:\n", language);
@@ -131,7 +133,7 @@ bool say_unnamed(const char* language, const std::vector<std::string>& absent) {
     return false;
 }
 
-/// False if something is missing, which has been said.
+/// Returns false if something is missing, after printing it.
 bool check_libraries(const Binary& binary, const std::vector<Needed>& libraries) {
     bool served = true;
     std::vector<std::string> of_c = missing(binary.undefined(), libraries);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Faces of this installation: its libraries with the names and ABIs of other MPI libraries (docs/faces.md).
+/// The faces of this installation: its libraries with the names and ABIs of other MPI libraries
+/// (docs/faces.md).
 
 #include <filesystem>
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace heddle::cmd {
 
-/// The folder, whether it is there or not.
+/// Returns the folder, which need not exist.
 std::filesystem::path folder_of_faces();
-/// Names of the libraries that are there, symbolic links included, sorted.
+/// Returns the names of the libraries in the folder, symbolic links included, sorted.
 std::vector<std::string> faces();
 
 }  // namespace heddle::cmd

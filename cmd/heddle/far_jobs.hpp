@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Jobs on several hosts, of which mpiexec knows all ranks: it is asked, from whichever of the hosts.
+/// Asks mpiexec about jobs on several hosts, of which it knows all ranks. The question may come
+/// from any of the hosts.
 
 #include <chrono>
 #include <cstdint>
@@ -18,21 +19,22 @@
 
 namespace heddle::cmd {
 
-/// What mpiexec has answered: two looks, or rows.
+/// The answer of mpiexec: two looks, or rows.
 struct FarAnswer {
     hangs::Snapshot before, now;
     std::vector<activity::Row> rows;
     std::int64_t launcher = 0;  ///< the mpiexec that the user has called
-    std::string host;           ///< on which it runs
+    std::string host;           ///< the host of that mpiexec
 };
 
-/// A question to mpiexec. What it answers may be waited for later.
+/// A question to mpiexec. Its answer may be awaited later.
 class FarQuestion {
 public:
-    /// Connects, and asks what threads do in so many milliseconds; 0: where the ranks are. Waits for a second at most.
+    /// Connects, and asks what threads do in `watch_ms` milliseconds; 0 asks where the ranks are.
+    /// Waits for a second at most.
     FarQuestion(const std::string& reports_to, std::uint32_t watch_ms);
 
-    /// Nothing if there is no answer within the time.
+    /// Returns nothing if there is no answer within the time.
     std::optional<FarAnswer> answer(std::chrono::milliseconds within);
 
 private:
@@ -51,10 +53,10 @@ private:
     bool complete_ = false;
 };
 
-/// How many hosts the ranks run on.
+/// Returns how many hosts the ranks run on.
 std::size_t number_of_hosts(const std::vector<std::string>& of_ranks);
 
-/// "4 ranks on 2 hosts, mpiexec 123 on node1".
+/// Returns a text such as "4 ranks on 2 hosts, mpiexec 123 on node1".
 std::string title_of(const FarAnswer& answer, std::size_t ranks, std::size_t hosts);
 
 /// Warns that only the part of the job on this machine is shown.

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
     throw Failed{1};
 }
 
-/// The command may be more than one word: "ccache gfortran".
+/// Splits a command that may be more than one word, such as "ccache gfortran".
 std::vector<std::string> words_of(const std::string& text) {
     std::istringstream stream(text);
     return {std::istream_iterator<std::string>(stream), {}};
@@ -30,7 +30,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 }  // namespace
 
-/// Becomes the script that makes the modules; it lies beside their sources, in a build tree as well.
+/// Becomes the script that makes the modules. It lies beside their sources, also in a build tree.
 void make_modules(const FortranOptions& wanted) {
     const fs::path bin = fs::canonical("/proc/self/exe").parent_path();
     const fs::path sources =

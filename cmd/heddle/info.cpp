@@ -36,8 +36,8 @@ void print_tables(const InfoOptions& options) {
     }
 }
 
-/// The file of the library that answers our MPI calls: not always ours, since LD_LIBRARY_PATH may
-/// name another MPI that speaks the ABI.
+/// Returns the file of the library that answers this command's MPI calls. LD_LIBRARY_PATH may name
+/// another MPI that speaks the ABI.
 std::string library_path() {
     Dl_info info{};
     void* const symbol = dlsym(RTLD_DEFAULT, "PMPI_Get_library_version");
@@ -55,7 +55,7 @@ std::string library_version() {
     return text;
 }
 
-/// As a rank finds it that is started in the same surroundings.
+/// Returns the state of membarrier() for a rank that is started in the same environment.
 std::string membarrier() {
     const int refusal = sync::HeavyFences::refusal();
     if (refusal == 0) return "works";

@@ -18,7 +18,7 @@
 namespace heddle::cmd {
 namespace {
 
-/// The loader that an ELF file names; empty: it names none.
+/// Returns the loader that an ELF file names, or an empty text if it names none.
 std::string interpreter(std::ifstream& file) {
     Elf64_Ehdr head{};
     file.read(reinterpret_cast<char*>(&head), sizeof head);
@@ -40,7 +40,7 @@ std::string interpreter(std::ifstream& file) {
     return {};
 }
 
-/// What `loader --list program` prints.
+/// Returns the output of `loader --list program`.
 std::string list(const std::string& loader, const std::string& program) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) return {};

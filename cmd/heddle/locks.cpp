@@ -27,7 +27,7 @@ struct alignas(cache_line) Line {
     std::uint64_t value = 0;
 };
 
-/// A lock, and what it guards.
+/// A lock and the data that it guards.
 struct Section {
     std::unique_ptr<PathLock> lock;
     std::array<Line, 1024> lines;
@@ -38,7 +38,8 @@ struct Section {
     }
 };
 
-/// One repetition: the time of a passage, and the passages of the slowest thread over the mean.
+/// The result of one repetition: the time of a passage, and the passages of the slowest thread over
+/// the mean.
 struct Passing {
     double nanoseconds;
     double slowest;
@@ -94,7 +95,7 @@ void measure(const std::string& name, const LocksOptions& options) {
     std::vector<double> times, slowest;
     for (int i = 0; i <= options.repetitions; ++i) {
         const Passing passing = pass_around(*section, options);
-        if (i == 0) continue;  // the first one warms up
+        if (i == 0) continue;  // the first repetition warms up
         times.push_back(passing.nanoseconds);
         slowest.push_back(passing.slowest);
     }

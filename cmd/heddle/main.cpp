@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The command line of `heddle`. The only file that includes CLI11: that costs as much to compile as all
-/// the subcommands together.
+/// The command line of `heddle`. This is the only file that includes CLI11, which costs as much to
+/// compile as all the subcommands together.
 
 #include <CLI/CLI.hpp>
 
@@ -118,7 +118,8 @@ void add_locks(CLI::App& application, LocksOptions& options) {
     command->callback([&options] { measure_locks(options); });
 }
 
-/// A subcommand that is a script: everything that follows, --help included, is for that one.
+/// Adds a subcommand that is a script. All arguments after its name, --help included, go to the
+/// script.
 void add_script(CLI::App& application, const char* name, const char* description,
                 void (*become)(const std::vector<std::string>& arguments)) {
     CLI::App* const command = application.add_subcommand(name, description);

@@ -20,7 +20,7 @@ namespace {
 using replay::Depths;
 using replay::Result;
 
-/// What one file, or all of them, came to.
+/// The result for one file, or for all of them.
 struct Total {
     std::uint64_t events = 0;
     std::vector<Result> results;
@@ -40,8 +40,8 @@ struct Total {
     }
 };
 
-/// Everything, or with --before-damage what precedes the damage, if anything does; the damage is reported
-/// all the same.
+/// Reads everything, or with --before-damage only the part before the damage, if there is such a
+/// part. It reports the damage in both cases.
 replay::Recorded read(const std::string& path, bool before_damage) {
     try {
         return replay::read_recording(path);
@@ -72,7 +72,7 @@ void print(const replay::Recorded& recorded, const replay::Summary& summary) {
     fmt::print("\n");
 }
 
-// Of nothing there is no average.
+// There is no average of nothing.
 std::string average(const Depths& depths) {
     return depths.operations() == 0 ? "-" : fmt::format("{:.2f}", depths.average());
 }

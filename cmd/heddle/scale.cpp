@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// `heddle scale`: what collectives of many ranks would take, by each algorithm, and which one the library chooses.
+/// `heddle scale`: predicts the time of collectives of many ranks for each algorithm, and shows the
+/// library's choice.
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ using scale::Outcome;
 using scale::Row;
 using scale::Table;
 
-constexpr double far_from_best = 1.1;  // times
+constexpr double far_from_best = 1.1;  // factor
 
 void read_file(const std::string& name, scale::Link& link, scale::Parameters& all) {
     if (name.empty()) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The subcommands of `heddle`. Each has a file of its own, and here its options and one function. A new
-/// one is a file, a few lines here and a function in main.cpp, which alone knows the command line.
+/// The subcommands of `heddle`. Each has a file of its own, and its options and one function here.
+/// A new one needs a file, some lines here and a function in main.cpp, which alone knows the
+/// command line.
 
 #include <cstdint>
 #include <optional>
@@ -10,12 +11,12 @@
 
 namespace heddle::cmd {
 
-/// A subcommand has said what is wrong; the command ends with `code`.
+/// The exception of a subcommand that has printed an error; the command ends with `code`.
 struct Failed {
     int code;
 };
 
-/// Says that there is no job to look at: of this process, or of this user.
+/// Prints that there is no job to look at: of this process, or of this user.
 [[noreturn]] void fail_without_job(const char* command, std::optional<std::int64_t> process);
 
 struct InfoOptions {
@@ -33,10 +34,11 @@ struct DoctorOptions {
     std::vector<std::string> programs;
 };
 
-/// `heddle doctor`: what works here, what does not, and what to do about it. Failed{1} if something does not.
+/// Runs `heddle doctor`: prints what works here, what does not, and what to do about it. Throws
+/// Failed{1} if something does not.
 void doctor(const DoctorOptions& options);
 
-/// `heddle info`: what this installation is, and which functions it lacks.
+/// Runs `heddle info`: prints the properties of this installation, and the functions it lacks.
 void info(const InfoOptions& options);
 
 struct ReplayOptions {
@@ -44,7 +46,7 @@ struct ReplayOptions {
     bool before_damage = false;
 };
 
-/// `heddle replay`: recordings of matching under each engine.
+/// Runs `heddle replay`: replays recordings of matching under each engine.
 void replay_files(const ReplayOptions& options);
 
 struct StencilOptions {
@@ -53,16 +55,17 @@ struct StencilOptions {
     std::optional<std::int64_t> threads;
 };
 
-/// `heddle stencil`: the model of halo exchanges between threads.
+/// Runs `heddle stencil`: the model of halo exchanges between threads.
 void stencil_exchange(const StencilOptions& options);
 
 struct ScaleOptions {
     int nodes = 128;
     int ranks_per_node = 32;
-    bool in_turn = false;  ///< ranks are dealt to nodes, else they fill one after the other
-    std::vector<std::string> operations;  ///< empty: all
+    bool in_turn = false;  ///< ranks are dealt to nodes in turn; otherwise they fill one node after
+                           ///< the other
+    std::vector<std::string> operations;  ///< empty for all
     std::vector<std::uint64_t> bytes = {8, 1024, 65536, 1048576};
-    std::string between, within;  ///< files of heddle logp --parameters; empty: the defaults
+    std::string between, within;  ///< files of heddle logp --parameters; empty for the defaults
     bool nonblocking = false;
     bool integers = false;
     int calls = 1;
@@ -72,7 +75,8 @@ struct ScaleOptions {
     bool json = false;
 };
 
-/// `heddle scale`: predictions for collectives of many ranks (docs/scale.md). Failed{1} if an argument makes no sense.
+/// Runs `heddle scale`: predicts collectives of many ranks (docs/scale.md). Throws Failed{1} if an
+/// argument makes no sense.
 void predict(const ScaleOptions& options);
 
 struct LocksOptions {
@@ -84,20 +88,23 @@ struct LocksOptions {
     int repetitions = 5;
 };
 
-/// `heddle locks`: the locks of the laboratory, passed on among threads.
+/// Runs `heddle locks`: passes the locks of the laboratory on among threads.
 void measure_locks(LocksOptions options);
 std::vector<std::string> known_locks();
 
-/// `heddle bench`: the papers' figures (bench/README.md). Does not come back.
+/// Runs `heddle bench`: the papers' figures (bench/README.md). Does not return.
 [[noreturn]] void bench(const std::vector<std::string>& arguments);
 
-/// `heddle logp`: a model of single calls, and how well it predicts (docs/TOOLS.md). Does not come back.
+/// Runs `heddle logp`: a model of single calls, and how well it predicts (docs/TOOLS.md). Does not
+/// return.
 [[noreturn]] void logp(const std::vector<std::string>& arguments);
 
-/// `heddle check`: which MPI a program needs, and which face serves it. Fails if none does.
+/// Runs `heddle check`: prints which MPI a program needs, and which face serves it. Fails if none
+/// does.
 void check_program(const std::string& name);
 
-/// `heddle run`: a program with the face that it needs before all other libraries. Does not come back.
+/// Runs `heddle run`: the program with the face that it needs loaded before all other libraries.
+/// Does not return.
 [[noreturn]] void run_on_face(const std::vector<std::string>& command);
 
 struct WhereOptions {
@@ -105,25 +112,28 @@ struct WhereOptions {
     bool json = false;
 };
 
-/// `heddle where`: where the ranks of the jobs on this machine are. Failed{1} if there is no such job.
+/// Runs `heddle where`: prints where the ranks of the jobs on this machine are. Throws Failed{1} if
+/// there is no such job.
 void where(const WhereOptions& options);
 
 struct TopOptions {
-    std::optional<std::int64_t> process;  ///< as of WhereOptions
+    std::optional<std::int64_t> process;  ///< as in WhereOptions
     bool once = false;
     bool json = false;
-    double seconds = 1;  ///< of one table
+    double seconds = 1;  ///< the duration of one table
 };
 
-/// `heddle top`: what the threads of the jobs on this machine do, again and again. Failed{1} if there is no such job.
+/// Runs `heddle top`: prints repeatedly what the threads of the jobs on this machine do. Throws
+/// Failed{1} if there is no such job.
 void top(const TopOptions& options);
 
 struct TraceOptions {
-    std::string file;  ///< that mpiexec --trace has written, or a folder of events
+    std::string file;  ///< file of mpiexec --trace, or a folder of events
     bool json = false;
 };
 
-/// `heddle trace`: the lines of a trace that matter. Failed{1} if it is none.
+/// Runs `heddle trace`: prints the lines of a trace that matter. Throws Failed{1} if it is no
+/// trace.
 void show_trace(const TraceOptions& options);
 
 struct FortranOptions {
@@ -131,7 +141,7 @@ struct FortranOptions {
     std::string output;
 };
 
-/// `heddle fortran`: modules for another compiler. Does not come back.
+/// Runs `heddle fortran`: makes modules for another compiler. Does not return.
 [[noreturn]] void make_modules(const FortranOptions& wanted);
 
 }  // namespace heddle::cmd

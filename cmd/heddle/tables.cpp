@@ -18,7 +18,7 @@ namespace {
 template <std::size_t columns>
 using Rows = std::vector<std::array<std::string, columns>>;
 
-/// Columns as wide as their longest entries; the last one as it is.
+/// Returns the rows with columns as wide as their longest entries. The last column has no padding.
 template <std::size_t columns>
 std::string aligned(const Rows<columns>& rows) {
     std::array<std::size_t, columns> width{};
@@ -67,10 +67,10 @@ std::string name_of(tool::CounterClass kind) {
     }
 }
 
-/// A value as the user writes it; nothing is written as nothing.
+/// Returns a value as the user writes it, and "-" for an empty one.
 std::string shown(const std::string& value) { return value.empty() ? "-" : value; }
 
-/// What troff would take for something else.
+/// Escapes characters that troff would misread.
 std::string troff(std::string_view text) {
     std::string result;
     for (const char c : text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The knobs and the counters as text: for people, for docs/TOOLS.md, and as a manual page.
+/// The knobs and the counters as text: for users, for docs/TOOLS.md, and as a manual page.
 ///
 /// They come from the same lines as those in the library (src/tool/all.def).
 
@@ -8,17 +8,18 @@
 
 namespace heddle::cmd {
 
-/// A table of every knob: variable, type, value now, standard value, who set it, what it does.
+/// Returns a table of every knob: variable, type, present value, standard value, origin,
+/// description.
 std::string knobs_as_text();
 std::string counters_as_text();
 
-/// Both as tables in Markdown, without what depends on the environment.
+/// Returns both as tables in Markdown, without parts that depend on the environment.
 std::string tables_as_markdown();
 
-/// heddle(7), for man.
+/// Returns heddle(7) for man.
 std::string manual_page();
 
-/// What is wrong with the variables in the environment; empty if nothing is.
+/// Returns the errors in the variables of the environment, or an empty text if there are none.
 std::string wrong_knobs();
 
 }  // namespace heddle::cmd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// `heddle top`: what the threads of the jobs on this machine do, again and again. Of a job on several hosts, those of
-/// all ranks.
+/// `heddle top`: prints repeatedly what the threads of the jobs on this machine do. If a job is on
+/// several hosts, the table has the threads of all ranks.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -32,12 +32,12 @@ namespace {
 using activity::Row;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-constexpr milliseconds for_answer{3000};  ///< after the end of what was watched
+constexpr milliseconds for_answer{3000};  ///< after the end of the watch
 
 struct Table {
     std::string title;
     std::int64_t launcher = 0;
-    std::string host;  ///< of the launcher; empty: this one
+    std::string host;  ///< the launcher's host; empty for this one
     bool whole = true;
     std::vector<Row> rows;
 };
@@ -71,7 +71,7 @@ Table table_of(FarAnswer answer) {
             true, std::move(answer.rows)};
 }
 
-/// The jobs as they are at the end of a while in which they are watched.
+/// The tables of the jobs at the end of a time in which they are watched.
 class Tables {
 public:
     explicit Tables(const TopOptions& options) : options_(options) {}
@@ -101,7 +101,8 @@ private:
         std::unique_ptr<FarQuestion> question;
     };
 
-    /// One that has not answered once is asked no more: it would take time for each table.
+    /// Asks the job's mpiexec, unless it has failed to answer once. Waiting for it would delay each
+    /// table.
     void ask(const hangs::FarJob& job) {
         if (silent_.contains(job.reports_to)) return;
         const auto watch_ms = static_cast<std::uint32_t>(std::max(1.0, 1000 * options_.seconds));
@@ -153,7 +154,7 @@ std::string doing(const Row& row) {
     return text;
 }
 
-/// A column of the hosts where there are several.
+/// Prints the table, with a column of hosts if there are several.
 void print(const Table& table) {
     std::size_t width = 0;
     for (const std::string& host : hosts_of(table.rows)) width = std::max(width, host.size() + 1);
@@ -219,7 +220,7 @@ void top(const TopOptions& options) {
             show(tables, options);
             continue;
         }
-        if (!first) return;  // they have ended
+        if (!first) return;  // the jobs have ended
         fail_without_job("top", options.process);
     }
 }

@@ -14,7 +14,7 @@
 namespace heddle::cmd {
 namespace {
 
-/// A folder of events is what is left of a job whose mpiexec was killed.
+/// Reads a file, or a folder of events. The folder is left by a job whose mpiexec was killed.
 timeline::Timeline read(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::is_directory(file, error)) return timeline::read_perfetto(file);

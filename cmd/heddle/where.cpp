@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// `heddle where`: where the ranks of the jobs on this machine are, and whether they wait for ever. Of a job on several
-/// hosts, all ranks.
+/// `heddle where`: prints where the ranks of the jobs on this machine are, and whether they wait
+/// for ever. If a job is on several hosts, that covers all its ranks.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ Looked look_at(const hangs::FoundJob& job) {
     return looked;
 }
 
-/// Nothing if mpiexec does not answer. `title`: its job.
+/// Returns nothing if mpiexec does not answer. `title` becomes its job.
 std::optional<Looked> ask(const hangs::FarJob& job, std::string& title) {
     std::optional<FarAnswer> answer = FarQuestion(job.reports_to, 0).answer(for_answer);
     if (!answer) return {};
@@ -82,7 +82,7 @@ void print_report(const std::string& title, const Looked& looked) {
               &sentence == &looked.verdict.sentences.front() && looked.verdict.is_proven_stuck());
 }
 
-/// What is told of one job after the other.
+/// The output on one job after the other.
 class Telling {
 public:
     explicit Telling(bool json) : json_(json) {}
@@ -95,7 +95,7 @@ public:
         else
             print_report(title, looked);
     }
-    /// Whether anything was told.
+    /// Returns true if anything was told.
     bool end() const {
         if (json_) print(fmt::format("[{}]", fmt::join(objects_, ",")), false);
         return any_;
@@ -123,7 +123,7 @@ void fail_without_job(const char* command, std::optional<std::int64_t> process) 
 void where(const WhereOptions& options) {
     const hangs::Finder finder;
     Telling telling(options.json);
-    std::set<std::string> told;  ///< whose mpiexec has answered
+    std::set<std::string> told;  ///< jobs whose mpiexec has answered
     for (const hangs::FarJob& job : finder.far_jobs()) {
         if (!finder.concerns(job, options.process)) continue;
         std::string title;

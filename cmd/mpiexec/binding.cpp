@@ -15,7 +15,7 @@ using Threads = std::vector<int>;
 using Group = std::vector<const Core*>;
 
 Map effective_map(const Placement& placement) {
-    if (placement.map == Map::node) return Map::core;  // all are on this one
+    if (placement.map == Map::node) return Map::core;  // all ranks are on this node
     if (placement.map != Map::unset) return placement.map;
     if (placement.bind == Bind::socket) return Map::socket;
     if (placement.bind == Bind::numa) return Map::numa;
@@ -32,7 +32,7 @@ int object_of(const Core& core, Map map) {
     }
 }
 
-/// The cores, split by what ranks are dealt out to.
+/// Returns the cores in groups, one for each object (package, node, cache) that ranks are dealt to.
 std::vector<Group> split(const std::vector<Core>& cores, Map map) {
     std::vector<Group> groups;
     for (const Core& core : cores) {
@@ -56,12 +56,13 @@ Threads all_threads(const Group& group) {
     return threads;
 }
 
-/// The cores of one rank among those of its group, by the widths of the ranks before it and of all.
+/// The share of one rank in the cores of its group. `before` is the sum of the widths of the ranks
+/// before it, `all` that of all ranks.
 struct Part {
     std::size_t before = 0, width = 1, all = 1;
 };
 
-/// As many of the cores as the part is of all; all of them when there are too few.
+/// Returns the part's share of the cores, or all of them if they are too few for all ranks.
 Threads share(const Group& group, const Part& part) {
     if (part.all > group.size()) return all_threads(group);
     Threads threads;
@@ -71,7 +72,8 @@ Threads share(const Group& group, const Part& part) {
     return threads;
 }
 
-/// `count` cores from number `first` on, around the end.
+/// Returns `count` cores beginning with number `first`. After the last core it goes on at the
+/// first.
 Threads some_cores(const Group& group, std::size_t first, std::size_t count) {
     Threads threads;
     for (std::size_t i = 0; i < std::min(count, group.size()); ++i)
@@ -79,7 +81,7 @@ Threads some_cores(const Group& group, std::size_t first, std::size_t count) {
     return threads;
 }
 
-/// Everything in `cores` that lies in the same package or NUMA node as `home`.
+/// Returns the threads of all `cores` in the same package, NUMA node or cache as `home`.
 Threads around(const std::vector<Core>& cores, const Core& home, Map map) {
     Threads threads;
     for (const Core& core : cores)
@@ -92,7 +94,7 @@ std::size_t width_of(const Placement& placement, int threads) {
         std::max(1, placement.cores_per_rank > 0 ? placement.cores_per_rank : threads));
 }
 
-/// For each rank its part of the group that it is dealt out to.
+/// Returns for each rank its part of the group that it is dealt to.
 std::vector<Part> parts(const Placement& placement, const std::vector<int>& threads,
                         std::size_t groups) {
     std::vector<std::size_t> all(groups, 0);
@@ -106,7 +108,7 @@ std::vector<Part> parts(const Placement& placement, const std::vector<int>& thre
     return result;
 }
 
-/// Parts that exceed their group, where every rank still gets a core, become equal.
+/// Makes the parts of a group equal if they exceed it. Every rank still gets a core.
 void make_room(std::vector<Part>& parts, const std::vector<Group>& groups) {
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
         const std::size_t turn = rank % groups.size();
@@ -115,7 +117,7 @@ void make_room(std::vector<Part>& parts, const std::vector<Group>& groups) {
     }
 }
 
-/// Why ranks are better left to the kernel; empty: they are not.
+/// Returns why ranks should not be bound. Returns an empty text if they should.
 std::string why_not(const std::vector<Core>& cores, const std::vector<int>& threads,
                     const Surroundings& surroundings) {
     if (threads.size() > cores.size())
@@ -129,7 +131,7 @@ std::string why_not(const std::vector<Core>& cores, const std::vector<int>& thre
                        cores.size());
 }
 
-/// What is not said is decided here.
+/// Returns the binding to use: the user's, or the default.
 Bind effective_bind(const Placement& placement) {
     if (placement.bind != Bind::unset) return placement.bind;
     return placement.cores_per_rank > 0 ? Bind::core : Bind::share;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Which hardware threads each rank may use.
+/// Chooses the hardware threads that each rank may use.
 ///
-/// By default a rank gets a share of the cores, neighbouring ones, for its threads: shares are equal, or as OMP_NUM_THREADS
-/// has it. Nothing is bound where only the scheduler can balance: when ranks outnumber cores, and when other
-/// processes run on cores that are not the job's own (surroundings.hpp). --map-by socket or numa deals the ranks
-/// out to these in turn and shares the cores of each among the ranks on it. What is asked for is obeyed, also when
-/// ranks have to share.
+/// By default a rank gets a share of the cores, neighbouring ones, for its threads. Shares are
+/// equal, or follow OMP_NUM_THREADS. Nothing is bound if only the scheduler can balance. This is so
+/// if ranks outnumber cores, or if other processes run on cores that are not the job's
+/// (surroundings.hpp). --map-by socket or numa deals the ranks to these in turn. Each shares its
+/// cores among its ranks. Explicit requests are obeyed, even if ranks have to share cores.
 
 #include <string>
 #include <vector>
@@ -18,22 +18,24 @@
 namespace heddle::mpiexec {
 
 struct Bindings {
-    std::vector<std::vector<int>> threads;  ///< for each rank, increasing; empty: not bound
-    std::string why_not;                    ///< Why nothing is bound, where nobody asked for that.
+    std::vector<std::vector<int>> threads;  ///< for each rank, increasing; empty if it is not bound
+    std::string why_not;                    ///< the reason, if nothing is bound and the user did
+                                            ///< not ask for that
 };
 
-/// `threads` has an entry for each rank: how many it will have, 0 where that is not known.
+/// Returns the binding of each rank. `threads` has the number of threads of each rank, 0 if it is
+/// unknown.
 Bindings place(const Placement& placement, const std::vector<Core>& cores,
                const std::vector<int>& threads, const Surroundings& surroundings);
 
-/// What cannot be as it was asked for; empty: nothing.
+/// Returns a description of the request that cannot be met. Returns an empty text if there is none.
 std::string impossible_placement(const Placement& placement, const std::vector<Core>& cores,
                                  int ranks);
 
-/// Binds the calling process. False when the kernel refuses.
+/// Binds the calling process. Returns false if the kernel refuses.
 bool bind_here(const std::vector<int>& threads) noexcept;
 
-/// What --report-bindings prints, a line for each rank.
+/// Prints the lines of --report-bindings, one for each rank.
 void report_bindings(const Bindings& bindings);
 
 }  // namespace heddle::mpiexec

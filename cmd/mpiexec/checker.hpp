@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The checker (docs/check.md): a library that stands between program and MPI, in the ranks of `mpiexec --check`.
+/// The checker (docs/check.md): a library between program and MPI, in the ranks of `mpiexec
+/// --check`.
 
 #include <string>
 
@@ -9,18 +10,20 @@
 
 namespace heddle::mpiexec {
 
-/// Has the library loaded before all others. Failure: the installation has none.
+/// Preloads the checker before all other libraries. Throws Failure if the installation has none.
 void load_checker(Environment& environment, bool json);
 
-/// Where the checkers of the ranks tell each other of their calls. Each gives it its length, and begins without waiting for
-/// the others.
+/// The memory in which the checkers of the ranks announce their calls to each other. Each checker
+/// sets its length, and begins without waiting for the others.
 struct CheckerMemory {
     UniqueFd file;
-    std::string name;  ///< "process:descriptor:ranks:token", for the ranks; empty: there is none
+    std::string name;  ///< "process:descriptor:ranks:token", for the ranks; empty if there is no
+                       ///< memory
 };
 CheckerMemory checker_memory(int ranks);
 
-/// Tells a rank of its memory, and of no other job's.
+/// Sets the rank's variable to this memory, or removes it, so that no other job's memory is
+/// inherited.
 void name_checker_memory(Environment& environment, const CheckerMemory& memory);
 
 }  // namespace heddle::mpiexec

@@ -34,7 +34,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// What says which process of which job the parent is.
+/// The variables that tell which process of which job the parent is.
 constexpr std::array<std::string_view, 7> families{
     "PMI_", "PMIX_", "MPI_LOCAL", "HYDI_", "SLURM_STEP", "OMPI_COMM_WORLD_", "OMPI_FILE_"};
 constexpr std::array<std::string_view, 9> single{
@@ -59,21 +59,22 @@ void forget_who_parent_is() {
 
 void rename_process(const char* name) { ::prctl(PR_SET_NAME, name); }
 
-/// Signals to the parent's group do not come here.
+/// Leaves the parent's process group, so that its signals do not arrive here.
 void leave_group_of_parent() {
     ::setpgid(0, 0);
     become_subreaper();
 }
 
-/// Whether a keeper ends what this process may leave if it is killed.
+/// Returns true if an outer keeper ends what is left when this process is killed.
 bool has_outer_keeper() { return std::getenv(launch::spawn_options_variable) != nullptr; }
 
-/// errno for what settle_program() has refused.
+/// Returns the errno for a failure of settle_program().
 int error_of(const Failure& failure) {
     return failure.code == exit_not_run ? EACCES : failure.code == exit_usage ? EINVAL : ENOENT;
 }
 
-/// A program each, or reports of what is wrong with them: no programs then.
+/// Returns a job with all programs. If one is wrong, reports that to the parent and returns a job
+/// without programs.
 Job job_of(const launch::Description& description, ParentLink& parent) {
     Job job;
     if (const char* options = std::getenv(launch::spawn_options_variable))
@@ -104,11 +105,12 @@ void warn(const Job& job, const launch::Description& description) {
     for (const std::string& sentence : job.ignored) say("MPI_Comm_spawn: " + sentence);
 }
 
-/// On this machine. Answers where the children run.
+/// Settles the job on this machine. Returns the bindings of the children.
 std::vector<std::vector<int>> settle_here(Job& job) {
-    bind_here(job.placement.cpus);  // what the kernel refuses leaves the parent's cores
+    bind_here(job.placement.cpus);  // if the kernel refuses, the parent's cores remain
     if (job.placement.bind == Bind::unset) job.placement.bind = Bind::none;
-    // Nobody else asks what the cores are like, which takes long where there are many.
+    // Reading the properties of many cores takes long, and without a binding only their number
+    // counts.
     std::vector<Core> cores =
         job.placement.bind == Bind::none ? std::vector{Core{allowed_threads()}} : allowed_cores();
     if (job.placement.bind == Bind::l3cache || job.placement.map == Map::l3cache)
@@ -125,10 +127,11 @@ std::vector<std::vector<int>> settle_here(Job& job) {
     return bindings;
 }
 
-/// The port has a secret in it, and others can read a command line: the launcher hands the variable down as it does others.
+/// Returns the job of a launcher that starts the children. The variable with the parent's port
+/// travels in the environment. The port contains a secret, and other users can read a command line.
 Job through_launcher(Job job, const std::string& parent) {
     ::setenv(launch::parent_variable, parent.c_str(), 1);
-    job.universe_size = 0;  // of this machine
+    job.universe_size = 0;  // counts only this machine
     job.placement.cpus.clear();
     Job launcher = job_of_launcher(job);
     launcher.environment.set.emplace_back(launch::parent_variable, parent);
@@ -181,14 +184,15 @@ int run_as_keeper(ParentLink& parent) {
 }  // namespace
 
 int run_children() {
-    ParentLink parent;  // closes what is not its own
+    ParentLink parent;  // closes inherited descriptors
     leave_group_of_parent();
     if (has_outer_keeper()) {
-        rename_process(name_of_children);  // by which the outer keeper knows it
+        rename_process(name_of_children);  // the outer keeper finds it by this name
         return run_as_keeper(parent);
     }
-    rename_process("heddle-watcher");  // before there is a keeper, for which it could be taken
-    const Signals blocked({SIGCHLD});  // as watch() wants it
+    rename_process("heddle-watcher");  // set before there is a keeper, so that the two are not
+                                       // confused
+    const Signals blocked({SIGCHLD});  // watch() requires it
     return watch(
         [&] {
             ::prctl(PR_SET_PDEATHSIG, SIGTERM);

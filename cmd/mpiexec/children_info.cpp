@@ -23,7 +23,7 @@ void apply_option(std::string_view name, std::string_view shown, const std::stri
     option->apply(Parsing{job, program, shown, values, option->help});
 }
 
-/// NAME=VALUE, one in each line.
+/// Sets the variables in `lines`, which has one NAME=VALUE in each line.
 void set_variables(const std::string& lines, Program& program) {
     for (const std::string& line : split(lines, '\n')) {
         const std::size_t equals = line.find('=');
@@ -39,7 +39,7 @@ struct Key {
     std::string_view name, option;
 };
 
-/// Of the standard, and of Open MPI, PMIx and MPICH.
+/// The keys of the standard, Open MPI, PMIx and MPICH.
 constexpr std::array keys{
     Key{"host", "host"},
     Key{"hosts", "host"},

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::chrono::milliseconds between_looks{20};
 
-/// Of which keepers of children are, or those that they have started in turn.
+/// Returns true if the job belongs to one of `keepers`, or to a keeper that one of them has
+/// started.
 bool is_of(const hangs::FoundJob& job, const std::vector<pid_t>& keepers) {
     return std::any_of(job.processes().begin(), job.processes().end(), [&](pid_t process) {
         return std::any_of(keepers.begin(), keepers.end(),

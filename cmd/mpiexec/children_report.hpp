@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where the processes are that ranks of this job, or processes below them, have started by MPI_Comm_spawn: a report for each
-/// such job on this machine, as RankReport has it (report.hpp). Their keepers are not asked: the jobs are found in /proc.
+/// Reports the processes that ranks of this job, or processes below them, have started by
+/// MPI_Comm_spawn. Each such job on this machine has a report like RankReport's (report.hpp). The
+/// jobs are found in /proc, without their keepers.
 
 namespace heddle::mpiexec {
 

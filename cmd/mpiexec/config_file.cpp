@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view option_name = "configfile";
 
-/// One line as words.
+/// The words of one line.
 class Words {
 public:
     Words(const std::string& line, const std::string& where) : line_(line), where_(where) {}
@@ -85,7 +85,8 @@ std::vector<std::string> read(const std::string& path) {
     return all;
 }
 
-/// Of the words before the first program: whatever follows is the program's.
+/// Returns the index of the option among the words before the first program. All words after that
+/// belong to the program.
 std::size_t find_option(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size() && words[i].size() > 1 && words[i][0] == '-';) {
         const std::string_view name =

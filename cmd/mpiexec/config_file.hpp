@@ -2,16 +2,18 @@
 #pragma once
 /// -configfile FILE: a command line in a file.
 ///
-/// Each line is what may stand between two colons of the command line: options, a program, its arguments. A
-/// line may also hold colons, or end in one. Words are separated by blanks; quotes and the backslash work
-/// as in the shell, nothing else of it does. '#' at the start of a word begins a comment.
+/// Each line contains what may stand between two colons of the command line: options, a program,
+/// its arguments. A line may also hold colons, or end in one. Words are separated by blanks. Quotes
+/// and the backslash work as in the shell, and no other syntax of the shell does. '#' at the start
+/// of a word begins a comment.
 
 #include <string>
 #include <vector>
 
 namespace heddle::mpiexec {
 
-/// `words` with -configfile FILE replaced by what FILE says, or Failure. Nothing may follow it.
+/// Returns `words` with -configfile FILE replaced by the words of FILE. Throws Failure if a word
+/// follows it.
 std::vector<std::string> with_config_file(const std::vector<std::string>& words);
 
 }  // namespace heddle::mpiexec

@@ -34,7 +34,7 @@ void Connecting::stop() {
     }
 }
 
-/// With a connection, or with an error.
+/// Handles the answer of one address: a connection or an error.
 void Connecting::answered(std::size_t index) {
     UniqueFd socket = std::move(trying_[index]);
     loop_.unwatch(socket.get());

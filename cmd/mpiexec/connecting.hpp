@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Connects to mpiexec, whose host has several addresses: all are tried at once, and the first that answers serves.
+/// Connects to mpiexec, whose host has several addresses. All are tried at once, and the first that
+/// answers is used.
 
 #include <functional>
 #include <vector>
@@ -19,7 +20,7 @@ public:
     Connecting(const Connecting&) = delete;
     Connecting& operator=(const Connecting&) = delete;
 
-    /// None of the addresses may answer any more.
+    /// Returns true if no address can answer any more.
     [[nodiscard]] bool is_over() const;
 
 private:

@@ -10,7 +10,8 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// The first of the numbers in a list as "4,2", one for each level of nesting; 0: no such text.
+/// Returns the first number of a list such as "4,2", which has one for each level of nesting.
+/// Returns 0 if `text` is no such list.
 int first_number(std::string_view text) {
     constexpr int most = 1 << 20;
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How many threads ranks will have, as far as OpenMP's variables say it, and whether these outnumber the cores.
+/// Estimates the threads of the ranks from OpenMP's variables, and whether they outnumber the
+/// cores.
 ///
-/// Threads of OpenMP spin when they wait, for as long as they are told or for a while. Where a thread that computes
-/// waits for the core of one that spins, programs take many times longer: OMP_WAIT_POLICY=passive lets them sleep.
+/// Waiting threads of OpenMP spin, for a configured time or for a while. If such a thread holds the
+/// core that a computing thread needs, programs take many times longer. OMP_WAIT_POLICY=passive
+/// makes waiting threads sleep.
 
 #include <vector>
 
@@ -12,11 +14,12 @@
 
 namespace heddle::mpiexec {
 
-/// For each rank the threads of its teams, by OMP_NUM_THREADS; 0 where nothing is said, and OpenMP takes one for each
-/// hardware thread that the rank may use.
+/// Returns for each rank the size of its teams by OMP_NUM_THREADS. It is 0 if the variable is not
+/// set. OpenMP then uses one thread for each hardware thread of the rank.
 std::vector<int> openmp_threads(const Job& job);
 
-/// Whether the threads of ranks with these bindings (empty: not bound) outnumber the hardware threads for them.
+/// Returns true if the ranks' threads outnumber the hardware threads for them. An entry of
+/// `bindings` is empty if its rank is not bound.
 bool crowded(const std::vector<int>& threads, const std::vector<std::vector<int>>& bindings,
              const std::vector<Core>& cores);
 

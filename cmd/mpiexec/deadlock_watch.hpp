@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Looks from time to time whether all ranks of a job sleep in MPI, and if so, whether that is for ever.
+/// Checks from time to time whether all ranks of a job sleep in MPI, and if so, whether for ever.
 ///
-/// Cost           a look at the boards of the ranks, a few words of each, twice in a second. Only where all ranks have
-///                slept from one look to the next are /proc and the waits themselves read.
-/// HEDDLE_DEADLOCK  report: the verdict is told once, and the job is ended if it waits for a rank that has ended, as it is
-///                when a rank fails (the standard). abort: it is ended in any case. off: nothing.
+/// Cost           twice in a second, a few words of each rank's board are read. /proc and the waits
+///                themselves are read only if all ranks have slept from one look to the next.
+/// HEDDLE_DEADLOCK  report: the verdict is told once. The job is ended if it waits for a rank that
+///                  has ended, as when a rank fails (the standard). abort: the job is ended in any
+///                  case. off: nothing happens.
 
 #include <cstdint>
 #include <optional>
@@ -14,23 +15,24 @@
 
 namespace heddle::mpiexec {
 
-/// Changes with each wait of any rank; 0: not all ranks wait.
+/// Returns a number that changes with each wait of any rank. Returns 0 if not all ranks wait.
 [[nodiscard]] std::uint64_t fingerprint_of_waits(const Kept& kept);
 
 class DeadlockWatch {
 public:
     enum class Reaction { report, abort, off };
 
-    /// As the variable has it, or Failure.
+    /// Returns the variable's value, or throws Failure.
     static Reaction wanted();
 
     DeadlockWatch(const Kept& kept, Reaction reaction);
 
-    /// When the next look is due, on the clock of now_ms(); -1: never.
+    /// Returns when the next look is due, on the clock of now_ms(), or -1 for never.
     [[nodiscard]] long long due() const { return due_; }
-    /// What follows of the verdict that was told.
+    /// Returns whether the verdict that was told ends the job.
     [[nodiscard]] bool ends_job() const { return reaction_ == Reaction::abort || for_ended_; }
-    /// The first verdict that a wait is for ever, with where the ranks are, has been told: true. If it is not due: false.
+    /// Looks if a look is due. Returns true when it has told the first verdict that a wait is for
+    /// ever, and where the ranks are.
     bool look(long long now);
 
 private:
@@ -41,9 +43,9 @@ private:
     const Kept kept_;
     const Reaction reaction_;
     long long due_;
-    long long pause_ = usual_ms;  ///< until what was no verdict is looked at again
+    long long pause_ = usual_ms;  ///< the time until the waits are judged again, after no verdict
     std::uint64_t last_ = 0;
-    bool for_ended_ = false;  ///< what was told: ranks wait for one that has ended
+    bool for_ended_ = false;  ///< the verdict: ranks wait for one that has ended
     std::optional<hangs::Snapshot> first_;
 };
 

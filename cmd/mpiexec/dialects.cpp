@@ -33,14 +33,14 @@ Words names_of(const std::vector<Host>& hosts) {
     return names;
 }
 
-/// "a:2,b:2".
+/// Returns the hosts in the form "a:2,b:2".
 std::string names_with_ranks(const std::vector<Host>& hosts) {
     Words entries;
     for (const Host& host : hosts) entries.push_back(fmt::format("{}:{}", host.name, host.ranks));
     return joined(entries);
 }
 
-/// Where all hosts take equally many ranks: how many; else 0.
+/// Returns the number of ranks per host if it is equal on all hosts, else 0.
 int ranks_each(const Job& job) {
     if (job.hosts.empty()) return job.ranks_per_host;
     for (const Host& host : job.hosts)
@@ -99,7 +99,8 @@ Words hydra_program(const Job&, const Program& program) {
 
 // ---- PRRTE ----
 
-/// Of the shell that has started mpiexec, and of other launchers: nothing that a rank elsewhere should have.
+/// Returns true for variables of the shell that has started mpiexec, and of other launchers. Remote
+/// ranks must not get them.
 bool is_of_this_process(std::string_view name) {
     for (const std::string_view prefix :
          {"PMI_", "PMIX_", "PRTE_", "OMPI_", "HYDRA_", "BASH_FUNC_"})
@@ -133,7 +134,8 @@ std::string prterun_map(const Job& job) {
     return map + ":OVERSUBSCRIBE";
 }
 
-/// Unless it is asked to, it must not bind a rank, whose threads would share a core then.
+/// Returns PRRTE's binding. By default it is none: a binding by PRRTE would put all threads of a
+/// rank on one core.
 std::string prterun_bind(const Placement& placement) {
     switch (placement.bind) {
         case Bind::core: return "core";
@@ -148,7 +150,8 @@ std::string prterun_bind(const Placement& placement) {
     return "none";
 }
 
-/// It hands no variable down that is not named.
+/// Returns the beginning of prterun's command. It names all variables, since prterun hands no
+/// others down.
 Words prterun_begin(const Job& job, const std::string& file) {
     Words words{file};
     if (!job.hosts.empty()) add(words, {"--host", names_with_ranks(job.hosts)});
@@ -189,7 +192,8 @@ void srun_placement(Words& words, const Placement& placement) {
     if (placement.map == Map::l3cache) refuse("srun", "--map-by l3cache");
 }
 
-/// A site says by SLURM_MPI_TYPE what its ranks speak. pmi2 is there wherever Slurm is.
+/// Returns the beginning of srun's command. A site sets the ranks' protocol by SLURM_MPI_TYPE.
+/// Every Slurm has pmi2.
 Words srun_begin(const Job& job, const std::string& file) {
     Words words{file, "--kill-on-bad-exit=1", "--input=" + input_name(job)};
     if (std::getenv("SLURM_MPI_TYPE") == nullptr) words.emplace_back("--mpi=pmi2");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What mpiexec's options are called by the launchers that it hands jobs to: a row each.
+/// Translates mpiexec's options for the launchers that it hands jobs to, one row for each launcher.
 ///
-/// Whatever a launcher has no word for is refused (Failure), never left out.
+/// An option that a launcher does not have is refused (Failure), never left out.
 
 #include <array>
 #include <string>
@@ -15,13 +15,14 @@ namespace heddle::mpiexec {
 
 struct Dialect {
     std::string_view program;  ///< name of the launcher's file
-    /// The command with what concerns all programs, for a job whose ranks and hosts are settled.
+    /// Returns the command with all that concerns all programs. The job's ranks and hosts must be
+    /// settled.
     std::vector<std::string> (*begin)(const Job& job, const std::string& file);
-    /// What comes before each program.
+    /// Returns the words before each program.
     std::vector<std::string> (*program_options)(const Job& job, const Program& program);
 };
 
-/// In the order in which they are looked for.
+/// The launchers, in the order of the search.
 extern const std::array<Dialect, 3> dialects;
 
 }  // namespace heddle::mpiexec

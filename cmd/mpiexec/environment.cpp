@@ -14,14 +14,15 @@ namespace {
 
 std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
-/// A job inside another launcher's job, or one that was started by a rank, is a job of its own.
+/// Returns true for variables that name a rank of another job. A job that another launcher or a
+/// rank has started is a job of its own.
 bool names_another_rank(std::string_view name) {
     return name.starts_with("PMI_") || name.starts_with("PMIX_") || name.starts_with("MPI_LOCAL") ||
         name == "HEDDLE_NODE_FD" || name == "HEDDLE_KEEPER_FD" || name == "HEDDLE_PRINT_FD" ||
         name == launch::parent_variable;
 }
 
-/// What a rank of another launcher finds the others by.
+/// Returns true for variables by which a rank of another launcher finds the other ranks.
 bool is_of_launcher(std::string_view name) {
     for (const std::string_view prefix : {"PRTE_", "OMPI_", "SLURM_", "HYDI_", "MPIEXEC_"})
         if (name.starts_with(prefix)) return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The environment of a rank: the launcher's as the rules have it, and what names the rank.
+/// The environment of a rank: the launcher's variables as the rules select them, and those that
+/// name the rank.
 
 #include <string>
 #include <string_view>
@@ -19,13 +20,13 @@ public:
 
     void set(const std::string& name, const std::string& value);
 
-    /// The same, unless the variable is there.
+    /// Sets the variable if it is not set.
     void set_default(const std::string& name, const std::string& value);
 
-    /// What the variable is set to; empty if it is not.
+    /// Returns the variable's value, or an empty text if it is not set.
     [[nodiscard]] std::string_view value(std::string_view name) const;
 
-    /// For execve(); valid until the next set().
+    /// Returns the entries for execve(). They are valid until the next set().
     [[nodiscard]] std::vector<char*> pointers();
 
 private:

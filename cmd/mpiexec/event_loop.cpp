@@ -12,9 +12,10 @@ namespace heddle::mpiexec {
 
 namespace {
 
-sigset_t original_mask;  // of the process, as the kernel's own mask is
+sigset_t original_mask;  // the mask of the process as the kernel has it
 
-/// As nohup(1) asks for. Blocked, the signal would arrive all the same.
+/// Returns true if the signal is ignored, as nohup(1) sets it up. Blocking an ignored signal would
+/// make it pending.
 bool is_ignored(int signal) {
     struct sigaction action{};
     ::sigaction(signal, nullptr, &action);
@@ -51,7 +52,8 @@ void EventLoop::wait(int milliseconds) {
     compact();
     const int ready = ::poll(polled_.data(), polled_.size(), milliseconds);
     if (ready <= 0) return;
-    const std::size_t count = polled_.size();  // a handler may add more, for the next time
+    // Handlers may add descriptors, which wait for the next call.
+    const std::size_t count = polled_.size();
     for (std::size_t i = 0; i < count; ++i) {
         if (polled_[i].fd < 0 || polled_[i].revents == 0) continue;
         polled_[i].revents = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Waits for descriptors and signals, and calls who asked for them. One thread.
+/// Waits for descriptors and signals, and calls their handlers. One thread.
 ///
-/// poll() and not epoll, because standard output may be a plain file, which epoll refuses.
+/// It uses poll() and not epoll, because standard output may be a plain file, which epoll refuses.
 
 #include <poll.h>
 #include <signal.h>
@@ -19,44 +19,45 @@ class EventLoop {
 public:
     using Handler = std::function<void()>;
 
-    /// Calls `handler` whenever `fd` has one of `events` (POLLIN, POLLOUT), hung up or failed.
+    /// Calls `handler` whenever `fd` has one of `events` (POLLIN, POLLOUT), hangs up or fails.
     void watch(int fd, short events, Handler handler);
 
-    /// Also from inside a handler. An fd that is not watched is ignored.
+    /// Removes `fd`. Handlers may call it. Ignores an fd that is not watched.
     void unwatch(int fd);
 
-    /// Waits up to `milliseconds` (-1: as long as it takes) and calls the handlers of what is
+    /// Waits at most `milliseconds` (-1: without limit), then calls the handlers of all that is
     /// ready.
     void wait(int milliseconds);
 
 private:
     std::vector<pollfd> polled_;
-    std::vector<Handler> handlers_;  ///< of the same index; empty once unwatched
+    std::vector<Handler> handlers_;  ///< parallel to the polled descriptors; empty once unwatched
     void compact();
 };
 
-/// Signals as events. They stay blocked while this lives, so none is lost between two waits.
+/// Signals as events. They stay blocked during the object's life, so that none is lost between two
+/// waits.
 class Signals {
 public:
-    /// Blocks `signals` but those that are ignored.
+    /// Blocks `signals`, except those that are ignored.
     explicit Signals(std::initializer_list<int> signals);
 
     [[nodiscard]] int fd() const { return fd_.get(); }
 
-    /// The next one that has arrived, 0 when there is none.
+    /// Returns the next signal that has arrived, or 0 if there is none.
     [[nodiscard]] int next();
 
-    /// The mask to give to a program that is started.
+    /// Returns the signal mask for a program that is started.
     [[nodiscard]] static const sigset_t& mask_at_start();
 
-    /// Remembers the mask of the process; first thing in main().
+    /// Saves the mask of the process. main() calls it first.
     static void remember_mask();
 
 private:
     UniqueFd fd_;
 };
 
-/// Milliseconds on the monotonic clock.
+/// Returns the monotonic clock in milliseconds.
 long long now_ms() noexcept;
 
 }  // namespace heddle::mpiexec

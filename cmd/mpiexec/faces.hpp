@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Faces: the installation's libraries with the names and ABIs of other MPI libraries (docs/faces.md). Ranks find
-/// them before any other, so that a program that was built for another MPI runs on Heddle.
+/// Faces: libraries of the installation with the names and ABIs of other MPI libraries
+/// (docs/faces.md). Ranks find them before any other, so that a program built for another MPI runs
+/// on Heddle.
 
 #include <string>
 
@@ -9,7 +10,7 @@
 
 namespace heddle::mpiexec {
 
-/// The folder of the installation that this mpiexec belongs to; empty if it has none.
+/// Returns the folder of faces of this mpiexec's installation, or an empty text if it has none.
 const std::string& folder_of_faces();
 
 /// Puts the folder first in LD_LIBRARY_PATH.

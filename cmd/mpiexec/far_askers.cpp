@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What heddle where and heddle top ask of a job on several hosts, and the answers.
+/// Answers the questions of heddle where and heddle top about a job on several hosts.
 
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// Ends an answer.
+/// Sends the frame that ends an answer.
 void send_told(Framed& link) {
     const frame::Told told{hangs::launcher_of(::getpid())};
     link.send(frame::told, std::string(bytes_of(told)) + own_host_name());
@@ -28,7 +28,7 @@ void send_ranks(Framed& link, char kind, const hangs::Snapshot& snapshot) {
 
 }  // namespace
 
-/// One that does not know the secret goes.
+/// Takes a question of heddle. Closes the connection if it does not know the secret.
 void FarRanks::take_question(Connection& connection, std::string_view bytes) {
     const auto asked = value_in<frame::Ask>(bytes);
     if (!asked || !knows_secret(asked->secret, asked->layout)) {

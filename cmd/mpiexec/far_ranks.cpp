@@ -14,7 +14,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// Fills in the lines of the program for waits that are still the same.
+/// Fills in the lines of the program for waits that have not changed.
 void add_lines(hangs::Rank& rank, const hangs::Rank& later) {
     for (hangs::Waiting& waiting : rank.waiting)
         for (const hangs::Waiting& other : later.waiting)
@@ -74,7 +74,7 @@ bool FarRanks::knows_secret(const transport::JobToken& secret, std::uint64_t lay
     return address_ && secret == address_->secret && layout == hangs::packed_layout;
 }
 
-/// One that does not know the secret goes.
+/// Handles a keeper's hello. Closes the connection if it does not know the secret.
 void FarRanks::introduce(Connection& connection, std::string_view bytes) {
     const auto hello = value_in<frame::Hello>(bytes);
     if (!hello || !knows_secret(hello->secret, hello->layout) || hello->rank < 0 ||
@@ -221,14 +221,15 @@ void FarRanks::go_on(long long now) {
     }
 }
 
-/// To the user of mpiexec.
+/// Returns true if the user of mpiexec is to see the verdict.
 bool FarRanks::is_to_be_said(const hangs::Verdict& verdict) const {
     if (question_->asked)
         return any_connected() && hangs::longest_wait(question_->now) >= question_->least_wait;
     return question_->watches && verdict.is_proven_stuck();
 }
 
-/// Something has moved between the looks, at which every rank has been heard of: it may rest at the next one.
+/// Returns true if a thread has moved between the looks, at which all ranks answered. It may rest
+/// at the next look.
 bool FarRanks::is_worth_another_look(const hangs::Verdict& verdict) {
     if (verdict.kind != hangs::Verdict::Kind::none || !(question_->asked || is_asked_by_heddle()))
         return false;

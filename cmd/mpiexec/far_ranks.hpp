@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The ranks of a job on several hosts, as their keepers there tell of them (root_link.hpp): reports and verdicts on all.
+/// The ranks of a job on several hosts, as reported by their keepers there (root_link.hpp). Makes
+/// reports and verdicts on all of them.
 ///
-/// The cut        all ranks are looked at once, and when the last has answered they are looked at again. A thread that has
-///                slept from one look to the other has slept at the moment between, whatever the clocks of the hosts say.
-///                hangs::judge() does the rest, by what ranks have counted (docs/adr/0066-verdicts-on-several-hosts.md).
-/// Watch          keepers tell when their rank begins to wait, and when it goes on. Only while all wait they are asked.
-/// heddle         where and top connect like keepers, and ask (far_askers.cpp). Nothing is written here for them.
-/// Rank missing   whose keeper has not connected, or does not answer in time: the report says so, and there is no verdict.
+/// The cut        all ranks are looked at once, and again when the last has answered. A thread that
+///                has slept from one look to the other has slept at the moment between. That holds
+///                whatever the clocks of the hosts say. hangs::judge() does the rest with the
+///                ranks' counts (docs/adr/0066-verdicts-on-several-hosts.md).
+/// Watch          keepers send a frame when their rank begins to wait, and when it goes on. They
+///                are asked only while all ranks wait.
+/// heddle         where and top connect like keepers, and ask (far_askers.cpp). mpiexec prints
+///                nothing for them.
+/// Rank missing   the rank's keeper has not connected, or does not answer in time. The report says
+///                so, and there is no verdict.
 
 #include <chrono>
 #include <cstddef>
@@ -32,18 +37,20 @@ namespace heddle::mpiexec {
 
 class FarRanks {
 public:
-    /// `on_verdict`: the first verdict that a wait is for ever has been told; whether the job ends for it. `job`: of the launcher.
+    /// `on_verdict` is called when the first verdict that a wait is for ever has been told. Its
+    /// argument says whether that ends the job. `job` is the launcher's job.
     FarRanks(EventLoop& loop, const Job& job, DeadlockWatch::Reaction reaction,
              std::function<void(bool ends_job)> on_verdict);
 
     [[nodiscard]] bool any_connected() const;
     [[nodiscard]] bool all_connected() const;
 
-    /// Tells where all ranks are, and calls `then`. Nothing is told if no thread has waited for `least_wait` seconds. It takes
-    /// at most about `within`.
+    /// Tells where all ranks are, and calls `then`. Tells nothing if no thread has waited for
+    /// `least_wait` seconds. Takes at most about `within`.
     void tell(std::function<void()> then, double least_wait, std::chrono::milliseconds within);
 
-    /// When look() is to be called next, on the clock of now_ms(); -1: not before something comes.
+    /// Returns when look() is to be called next, on the clock of now_ms(). Returns -1 if it is not
+    /// due before something arrives.
     [[nodiscard]] long long due() const;
     void look(long long now);
 
@@ -53,33 +60,33 @@ private:
     static constexpr std::uint32_t longest_watch_ms = 3'600'000;
 
     struct Rank {
-        Framed* link = nullptr;   ///< nullptr: not connected
-        std::uint64_t waits = 0;  ///< changes with each wait; 0: it does not
+        Framed* link = nullptr;   ///< nullptr if it is not connected
+        std::uint64_t waits = 0;  ///< changes with each wait; 0 if the rank does not wait
         std::optional<hangs::Rank> end, answer;
     };
-    /// With a keeper, or with heddle.
+    /// A connection with a keeper, or with heddle.
     struct Connection {
         std::unique_ptr<Framed> link;
-        int rank = -1;            ///< of the keeper; -1: it is none, or has not said so yet
-        bool asks_where = false;  ///< the question is also for this one
+        int rank = -1;            ///< the keeper's rank; -1 if it is none, or has not sent it yet
+        bool asks_where = false;  ///< the current question is also for this connection
         bool gone = false;
     };
-    /// What threads do is gathered for a connection.
+    /// A question of heddle top whose rows are being gathered.
     struct Watched {
         Connection* asker;
         std::uint32_t round;
         long long until;
-        std::vector<std::string> rows;  ///< of each rank, packed; empty: not heard of yet
+        std::vector<std::string> rows;  ///< each rank's rows, packed; empty until it answers
     };
     enum class Stage { first, between, second, lines };
     struct Question {
         Stage stage = Stage::first;
-        long long until = 0;                            ///< of the stage
+        long long until = 0;                            ///< the end of the stage
         std::chrono::milliseconds patience{}, lines{};  ///< for answers; for lines of the program
         hangs::Snapshot before, now;
         bool asked = false;    ///< by the user of mpiexec
-        bool watches = false;  ///< nobody has asked
-        int more_looks = 4;    ///< while something moves between two of them
+        bool watches = false;  ///< the watch has asked
+        int more_looks = 4;    ///< as long as threads move between two of them
         double least_wait = 0;
         std::vector<std::function<void()>> then;
     };
@@ -126,10 +133,10 @@ private:
     std::list<Watched> watched_;
     std::optional<Question> question_;
     std::uint32_t round_ = 0, watch_round_ = 0;
-    std::uint64_t last_ = 0;      ///< fingerprint
-    long long judge_at_ = -1;     ///< when the watch asks; -1: some rank does not wait
-    long long pause_ = usual_ms;  ///< until what was no verdict is asked for again
-    bool told_ = false;           ///< the verdict that nobody has asked for
+    std::uint64_t last_ = 0;      ///< the fingerprint when the watch last judged
+    long long judge_at_ = -1;     ///< when the watch asks; -1 if some rank does not wait
+    long long pause_ = usual_ms;  ///< the time until the watch asks again, after no verdict
+    bool told_ = false;           ///< the watch has told its verdict
 };
 
 }  // namespace heddle::mpiexec

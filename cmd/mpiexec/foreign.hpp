@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Options and variables of other launchers: MPICH's Hydra, Intel MPI's, Open MPI's with PRRTE.
+/// Options and variables of other launchers: MPICH's Hydra, Intel MPI, Open MPI with PRRTE.
 ///
-/// Each has a row in one of two tables. It is translated where mpiexec has the same thing, accepted in silence where it
-/// changes nothing, and otherwise noted in Job::ignored, of which mpiexec warns. None is refused.
+/// Each has a row in one of two tables. It is translated if mpiexec has the same feature. It is
+/// accepted in silence if it changes nothing. Otherwise it is noted in Job::ignored, of which
+/// mpiexec warns. None is refused.
 
 #include <span>
 #include <string>
@@ -17,12 +18,12 @@ namespace heddle::mpiexec {
 
 std::span<const Option> foreign_options();
 
-/// Hears a parameter of Open MPI, written as `option` says.
+/// Applies a parameter of Open MPI. `option` is the option as the user wrote it.
 void hear_parameter(Job& job, std::string_view option, std::string_view key,
                     const std::string& value);
 
-/// Hears the variables in the environment, where the command line says nothing of the same. A rank of another job
-/// has those of its launcher, which are left alone.
+/// Applies variables of the environment unless the command line sets the same. A rank of another
+/// job has variables of its launcher, which are left alone.
 void hear_variables(Job& job);
 
 }  // namespace heddle::mpiexec

@@ -14,10 +14,10 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// It changes nothing here.
+/// Accepts an option that changes nothing here.
 void accept(const Parsing&) {}
 
-/// It would change something elsewhere: its row says why it does not here.
+/// Leaves out an option that would have an effect elsewhere. Its row says why it has none here.
 void leave_out(const Parsing& at) {
     std::string what(at.option);
     for (const std::string& value : at.values) what += fmt::format(" {}", printable(value));
@@ -51,7 +51,7 @@ void bind_to_core(const Parsing& at) { at.job.placement.bind = Bind::core; }
 void bind_to_socket(const Parsing& at) { at.job.placement.bind = Bind::socket; }
 void bind_to_none(const Parsing& at) { at.job.placement.bind = Bind::none; }
 
-/// Ranks are numbered as they are placed, which is what these two ask for.
+/// Accepts the two orders that mpiexec has anyway: it numbers ranks as it places them.
 void rank_by(const Parsing& at) {
     const std::string what = lower(at.values[0]);
     if (what != "slot" && what != "fill") leave_out(at);
@@ -59,7 +59,7 @@ void rank_by(const Parsing& at) {
 
 // ---- Output ----
 
-/// DIR, or DIR:MODIFIER,..., as Open MPI lays it out: DIR/1/rank.N/stdout.
+/// Parses DIR, or DIR:MODIFIER,..., and uses Open MPI's layout: DIR/1/rank.N/stdout.
 void output_directory(const Parsing& at) {
     const std::vector<std::string> parts = split(at.values[0], ':');
     if (parts[0].empty()) throw Failure(exit_usage, fmt::format("{}: no name is given", at.option));
@@ -67,7 +67,7 @@ void output_directory(const Parsing& at) {
     at.job.error_file = parts[0] + "/1/rank.%r/stderr";
 }
 
-/// "tag", "timestamp", "merge", "dir=D", "file=F" and others between commas.
+/// Parses "tag", "timestamp", "merge", "dir=D", "file=F" and other words between commas.
 void output_words(const Parsing& at) {
     for (const std::string& word : split(at.values[0], ',')) {
         const std::string name = lower(word.substr(0, word.find('=')));
@@ -94,7 +94,7 @@ void tag_by_pattern(const Parsing& at) {
 
 // ---- Launchers and variables ----
 
-/// Hydra, if it starts the ranks, reads this variable.
+/// Sets a variable that Hydra reads if it starts the ranks.
 void tell_hydra(const char* variable, const Parsing& at) {
     ::setenv(variable, at.values[0].c_str(), 1);
 }
@@ -127,7 +127,7 @@ constexpr Option row(std::string_view names, std::string_view values, void (*app
 }
 
 constexpr std::array table{
-    // MPI's own, and Hydra's
+    // MPI's and Hydra's
     row("soft", "TRIPLET", leave_out, "-n says how many ranks there are"),
     row("arch file", "NAME", leave_out),
     row("path", "DIR", search_first),

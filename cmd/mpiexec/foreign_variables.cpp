@@ -18,7 +18,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// A variable or parameter by its name, as the user wrote it, and its value.
+/// A variable or parameter: its name as the user wrote it, and its value.
 struct Setting {
     Job& job;
     std::string_view name;
@@ -33,14 +33,15 @@ void map(const Setting& at) {
     if (at.job.placement.map == Map::unset) set_mapping(at.job, at.name, at.value);
 }
 
-/// I_MPI_PIN: a switch.
+/// Applies I_MPI_PIN, a switch.
 void pin(const Setting& at) {
     const std::string off = lower(at.value);
     const bool is_off = off == "0" || off == "off" || off == "no" || off == "disable";
     if (is_off && at.job.placement.bind == Bind::unset) at.job.placement.bind = Bind::none;
 }
 
-/// I_MPI_PIN_DOMAIN: what threads of a rank share. By OMP_NUM_THREADS, or equal, is what mpiexec does.
+/// Applies I_MPI_PIN_DOMAIN, the cores that the threads of a rank share. mpiexec's own default
+/// follows OMP_NUM_THREADS, or is equal.
 void pin_domain(const Setting& at) {
     const std::string what = split(lower(at.value), ':')[0];
     if (what == "omp" || what == "auto") return;
@@ -61,7 +62,7 @@ void hosts_of_file(const Setting& at) {
     read_hostfile(at.job.hosts, file);
 }
 
-/// A variable of ours, unless the user has set it.
+/// Sets one of Heddle's variables, unless the user has set it.
 void set_ours(const Setting& at, const char* ours) {
     const std::string first = split(at.value, ',')[0];
     if (std::getenv(ours) == nullptr)
@@ -70,7 +71,7 @@ void set_ours(const Setting& at, const char* ours) {
 void interface(const Setting& at) { set_ours(at, "HEDDLE_INTERFACE"); }
 void fabric(const Setting& at) { set_ours(at, "HEDDLE_FABRIC"); }
 
-/// What Hydra reads, if it starts the ranks.
+/// Set the variables that Hydra reads if it starts the ranks.
 void launcher(const Setting& at) { ::setenv("HYDRA_LAUNCHER", at.value.c_str(), 0); }
 void launcher_file(const Setting& at) { ::setenv("HYDRA_LAUNCHER_EXEC", at.value.c_str(), 0); }
 void hydra_interface(const Setting& at) { ::setenv("HYDRA_IFACE", at.value.c_str(), 0); }
@@ -80,7 +81,7 @@ void time(const Setting& at) {
     at.job.time_output |= at.value != "0" && lower(at.value) != "false";
 }
 
-/// It changes nothing here, or is read by something else.
+/// Accepts a setting that changes nothing here, or that others read.
 void accept(const Setting&) {}
 
 struct Row {
@@ -88,7 +89,7 @@ struct Row {
     void (*hear)(const Setting&);
 };
 
-/// Parameters of Open MPI, as --mca or OMPI_MCA_* has them.
+/// The parameters of Open MPI, set by --mca or OMPI_MCA_*.
 constexpr std::array parameters{
     Row{"hwloc_base_binding_policy", bind},
     Row{"hwloc_default_binding_policy", bind},
@@ -109,7 +110,7 @@ constexpr std::array parameters{
     Row{"plm_ssh_agent", launcher_file},
 };
 
-/// Variables of Intel MPI and of Hydra. Those that name folders and compilers are read by others.
+/// The variables of Intel MPI and Hydra. Those that name folders and compilers are read by others.
 constexpr std::array variables{
     Row{"I_MPI_PIN", pin},
     Row{"I_MPI_PIN_DOMAIN", pin_domain},
@@ -133,7 +134,7 @@ constexpr std::string_view of_open_mpi = "OMPI_MCA_";
 constexpr std::array<std::string_view, 4> families{"I_MPI_", of_open_mpi, "PRTE_MCA_",
                                                    "MPIR_CVAR_"};
 
-/// False if `name` has no row.
+/// Returns false if `name` has no row.
 template <class Table>
 bool hear(const Table& table, std::string_view name, const Setting& setting) {
     const auto row =

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t longest_frame = 1 << 24;
 constexpr std::size_t most_kept = std::size_t{1} << 26;
 
-/// What comes before the bytes: their number, and the letter.
+/// The size of a frame's head: the number of its bytes, and the letter.
 constexpr std::size_t head_bytes = sizeof(std::uint32_t) + 1;
 
 bool is_for_later(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
@@ -87,7 +87,7 @@ void Framed::send(char kind, std::string_view bytes) {
     write();
 }
 
-/// read() finds the end.
+/// Gives the peer up. read() then finds the end of the connection.
 void Framed::give_up() {
     ::shutdown(socket_.get(), SHUT_RDWR);
     out_.clear();

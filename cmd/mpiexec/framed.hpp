@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A connection between two processes of mpiexec on different hosts that carries frames: a letter and some bytes.
+/// A connection between two processes of mpiexec on different hosts that carries frames: a letter
+/// and some bytes.
 ///
-/// Nothing here waits: what the socket does not take now is kept until it does. A peer that does not read is given up
-/// when too much has been kept. Handlers are called by the loop; from within one the object must not be destroyed.
+/// No function waits. Bytes that the socket does not take are kept until it does. If too many are
+/// kept, the peer is given up. The loop calls the handlers. A handler must not destroy its object.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,8 @@ class Framed {
 public:
     using OnFrame = std::function<void(char kind, std::string_view bytes)>;
 
-    /// Of a connected socket that does not block. `on_end`: the peer has gone, or was given up.
+    /// Takes a connected socket that does not block. `on_end` is called when the peer has gone or
+    /// was given up.
     Framed(EventLoop& loop, UniqueFd socket, OnFrame on_frame, std::function<void()> on_end);
     ~Framed();
     Framed(const Framed&) = delete;
@@ -27,7 +29,7 @@ public:
 
     void send(char kind, std::string_view bytes);
     [[nodiscard]] bool is_open() const { return static_cast<bool>(socket_); }
-    /// Without a call of `on_end`.
+    /// Closes the connection without a call of `on_end`.
     void close();
 
 private:
@@ -44,7 +46,7 @@ private:
     const OnFrame on_frame_;
     const std::function<void()> on_end_;
     std::string in_, out_;
-    bool writes_ = false;  ///< the loop says when the socket takes more
+    bool writes_ = false;  ///< the loop watches for room in the socket
 };
 
 }  // namespace heddle::mpiexec

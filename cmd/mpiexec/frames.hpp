@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The frames (framed.hpp) that mpiexec exchanges with keepers on other hosts, and with heddle where and heddle top.
+/// The frames (framed.hpp) that mpiexec exchanges with keepers on other hosts, and with heddle
+/// where and heddle top.
 
 #include <cstdint>
 #include <cstring>
@@ -16,7 +17,7 @@ std::string_view bytes_of(const T& value) {
     return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-/// The value that the bytes begin with; nothing if they are too few.
+/// Returns the value at the beginning of the bytes, or nothing if they are too few.
 template <class T>
 std::optional<T> value_in(std::string_view bytes) {
     T value{};
@@ -27,24 +28,24 @@ std::optional<T> value_in(std::string_view bytes) {
 
 namespace frame {
 
-// From a keeper.
+// Frames from a keeper.
 inline constexpr char hello = 'H';  ///< Hello
 inline constexpr char waits =
-    'W';  ///< a number that changes with each wait; 0: the rank does not wait
+    'W';  ///< a number that changes with each wait; 0 if the rank does not wait
 inline constexpr char answer = 'A';    ///< the round of the Look, then the packed rank
 inline constexpr char ended = 'E';     ///< the packed rank
 inline constexpr char activity = 'T';  ///< the round of the Watch, then packed rows
 
-// To a keeper.
+// Frames to a keeper.
 inline constexpr char look = 'L';   ///< Look
 inline constexpr char watch = 'S';  ///< Watch
 
-// From heddle.
+// Frames from heddle.
 inline constexpr char ask = 'Q';  ///< Ask
 
-// To heddle: what it has asked for, in so many frames, and Told.
-inline constexpr char before = 'B';  ///< a packed rank, as the first look has found it
-inline constexpr char now = 'N';     ///< likewise, the second look
+// Frames to heddle: the answer in as many frames as it needs, then Told.
+inline constexpr char before = 'B';  ///< a packed rank, from the first look
+inline constexpr char now = 'N';     ///< a packed rank, from the second look
 inline constexpr char rows = 'R';    ///< packed rows of a rank
 inline constexpr char told = 'F';    ///< Told, then the name of mpiexec's host
 
@@ -55,7 +56,7 @@ struct Hello {
 };
 struct Look {
     std::uint32_t round;
-    std::uint32_t for_lines_ms;  ///< that lines of the program may be looked for; 0: they are not
+    std::uint32_t for_lines_ms;  ///< the time for finding lines of the program; 0 if none is wanted
 };
 struct Watch {
     std::uint32_t round;
@@ -64,10 +65,10 @@ struct Watch {
 struct Ask {
     transport::JobToken secret;
     std::uint64_t layout;
-    std::uint32_t watch_ms;  ///< what threads do in so long; 0: where the ranks are
+    std::uint32_t watch_ms;  ///< how long to watch the threads; 0 asks where the ranks are
 };
 struct Told {
-    std::int32_t process;  ///< that the user has called
+    std::int32_t process;  ///< the mpiexec that the user has called
 };
 
 }  // namespace frame

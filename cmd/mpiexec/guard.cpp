@@ -39,7 +39,7 @@ public:
     }
 
     int run() {
-        hear(SIGCHLD);  // it may have come before we listened
+        hear(SIGCHLD);  // it may have come before its handler was set
         while (!done_) loop_.wait(-1);
         return exit_code_;
     }
@@ -50,7 +50,7 @@ private:
             case SIGCHLD: return look_at_sentry();
             case SIGTSTP: return stop_here();
             case SIGTTIN:
-            case SIGTTOU: return;  // the terminal's answer to a reader or writer in the background
+            case SIGTTOU: return;  // the terminal stops a reader or writer in the background
             case SIGCONT: input_.resume(); break;
             default: break;
         }
@@ -61,21 +61,21 @@ private:
     void tell_keeper(int signal) {
         const auto byte = static_cast<unsigned char>(signal);
         (void)!::write(to_keeper_.get(), &byte,
-                       1);  // when it fails the keeper is dead: SIGCHLD comes
+                       1);  // it fails if the keeper is dead, and then SIGCHLD comes
     }
 
-    /// Whoever insists gets rid of the job also when the keeper hangs, in a write to a terminal
-    /// say.
+    /// Counts requests to end. Repeated requests end the job even if the keeper hangs, for example
+    /// in a write to a terminal.
     void count_request() {
         constexpr int enough = 3;
         const long long now = now_ms();
-        if (now - last_request_ < 200) return;  // one keypress may come to us by two ways
+        if (now - last_request_ < 200) return;  // one keypress may arrive twice
         last_request_ = now;
         if (++requests_ >= enough) ::kill(sentry_, SIGKILL);
     }
 
-    /// The default action and not SIGSTOP, because the kernel knows when nobody could continue us;
-    /// then we are here again at once.
+    /// Stops by the default action and not by SIGSTOP. The kernel then knows when no process could
+    /// continue this one, and does not stop it.
     void stop_here() {
         tell_keeper(SIGTSTP);
         sigset_t stop;
@@ -99,7 +99,7 @@ private:
     UniqueFd to_keeper_;
     Input& input_;
     Signals& signals_;
-    std::vector<pid_t> spared_;  ///< children that whoever became mpiexec by exec had before
+    std::vector<pid_t> spared_;  ///< children from before this process became mpiexec by exec
     EventLoop loop_;
     int exit_code_ = exit_failed;
     int requests_ = 0;
@@ -116,8 +116,8 @@ std::vector<pid_t> children_from_before() {
 
 char** arguments_of_process = nullptr;
 
-/// Sentry, watcher and keeper go by names of their own everywhere, so that whoever kills all that is called
-/// mpiexec leaves those who clean up.
+/// Gives this process a name of its own everywhere. A user who kills all processes called mpiexec
+/// leaves sentry, watcher and keeper, which clean up.
 template <std::size_t size>
 void rename_process(const char (&name)[size]) {
     ::prctl(PR_SET_NAME, name);
@@ -145,15 +145,15 @@ int keep(const Job& job, const std::vector<std::vector<int>>& bindings, Input& i
     }
 }
 
-/// In the session of mpiexec, where the ranks are to be.
+/// Runs the keeper under its watcher, in mpiexec's session, where the ranks are to be.
 int keep_watched(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
                  UniqueFd guard) {
-    ::setpgid(0, 0);  // the terminal's signals are the guard's
+    ::setpgid(0, 0);  // the terminal's signals go to the guard
     return watch([&] { return keep(job, bindings, input, std::move(guard)); },
                  [] { rename_process("heddle-watcher"); });
 }
 
-/// In a session of its own: whoever kills all of mpiexec's, as batch systems do, leaves it.
+/// Moves into a new session. Batch systems that kill all of mpiexec's session leave this process.
 void become_sentry() {
     ::setsid();
     rename_process("heddle-sentry");
@@ -177,7 +177,7 @@ int run_job(const Job& job, const std::vector<std::vector<int>>& bindings) {
     const pid_t pid = ::fork();
     if (pid < 0) throw Failure(exit_failed, fmt::format("fork: {}", error_text(errno)));
     if (pid == 0) {
-        to_keeper.reset();  // or the keeper would never see the end of the file
+        to_keeper.reset();  // if it stayed open, the keeper would never see the end of the file
         ::_exit(watch([&] { return keep_watched(job, bindings, input, std::move(from_guard)); },
                       become_sentry));
     }

@@ -2,10 +2,10 @@
 #pragma once
 /// The guard: the process that the user started and sees.
 ///
-/// It passes signals on to the keeper (keeper.hpp), which does the work, stops and continues with
-/// the job as the terminal wants it, and copies standard input where that is needed. When the
-/// sentry or the watcher (watcher.hpp) between them is killed, and perhaps the keeper with them, it ends the
-/// job itself.
+/// It passes signals on to the keeper (keeper.hpp), which does the work. It stops and continues
+/// with the job as the terminal demands, and copies standard input if necessary. The sentry and the
+/// watcher (watcher.hpp) are between guard and keeper. If one of them is killed, perhaps with the
+/// keeper, the guard ends the job itself.
 
 #include <vector>
 
@@ -13,10 +13,10 @@ namespace heddle::mpiexec {
 
 struct Job;
 
-/// The argv of main(), which run_job() overwrites in the other processes.
+/// Saves main()'s argv, which run_job() overwrites in the other processes.
 void remember_arguments(char** arguments);
 
-/// Runs a settled job; answers the exit code. Failure when it could not be started.
+/// Runs a settled job and returns the exit code. Throws Failure if the job could not be started.
 int run_job(const Job& job, const std::vector<std::vector<int>>& bindings);
 
 }  // namespace heddle::mpiexec

@@ -20,7 +20,8 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// In PATH, or at the path that it is; empty if it is not there.
+/// Returns the path of `name`, looked up in PATH if it has no slash. Returns an empty text if there
+/// is no such file.
 std::string find(const std::string& name) {
     const auto can_run = [](const std::string& file) { return ::access(file.c_str(), X_OK) == 0; };
     if (name.find('/') != std::string::npos) return can_run(name) ? name : "";
@@ -76,7 +77,7 @@ Chosen choose(const Job& job) {
     none_is_there();
 }
 
-/// -n of every program: where there is one, an allocation or the hosts may say it.
+/// Fills in -n of every program. An allocation or the hosts may give it.
 void fill_ranks(Job& job) {
     const bool alone = job.programs.size() == 1;
     for (Program& program : job.programs) {
@@ -99,7 +100,7 @@ std::string own_path() {
     return error ? "mpiexec" : path.string();
 }
 
-/// What of the launcher's environment the rank gets.
+/// Adds the words that select the rank's variables of the launcher's environment.
 void add_inheritance(std::vector<std::string>& words, const Job& job, const Program& program) {
     if (program.environment.inherit_all.value_or(job.environment.inherit_all.value_or(true)))
         return;
@@ -109,7 +110,7 @@ void add_inheritance(std::vector<std::string>& words, const Job& job, const Prog
             words.insert(words.end(), {"-genvlist", name});
 }
 
-/// mpiexec --inner, with all that concerns one rank of `program`.
+/// Returns the command mpiexec --inner with all that concerns one rank of `program`.
 std::vector<std::string> inner_command(const Job& job, const Program& program) {
     std::vector<std::string> words{own_path(), "--inner", "-n", "1"};
     if (job.tag_output) words.emplace_back("-l");
@@ -135,7 +136,7 @@ std::vector<std::string> inner_command(const Job& job, const Program& program) {
     return words;
 }
 
-/// The launcher, in the place of a rank.
+/// Returns a job that runs the launcher in the place of a rank.
 Job in_place_of_ranks(const Job& job, const std::string& file, std::vector<std::string> command) {
     Job outer;
     Program launcher;

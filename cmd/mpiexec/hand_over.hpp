@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Jobs on other machines: a launcher that is installed starts the ranks there, and this mpiexec runs it in the place of
-/// ranks, so that signals, time limits and the end are as on one machine (docs/adr/0035-jobs-on-several-hosts.md).
+/// Jobs on other machines. An installed launcher starts the ranks there, and this mpiexec runs the
+/// launcher in the place of ranks. Signals, time limits and the end work as on one machine
+/// (docs/adr/0035-jobs-on-several-hosts.md).
 ///
-/// Options        are translated for srun, prterun and mpiexec.hydra, or refused where the launcher has none like them.
-///                What concerns one rank (directory, variables, output) its own parent there does (inner.hpp).
+/// Options        are translated for srun, prterun and mpiexec.hydra, or refused if the launcher
+///                has no equivalent. The parent of each rank (inner.hpp) applies those that concern
+///                one rank: directory, variables, output.
 
 #include "job.hpp"
 
 namespace heddle::mpiexec {
 
-/// The launcher in the place of the ranks, as a job of its own, or Failure.
+/// Returns a job with the launcher in the place of the ranks, or throws Failure.
 Job job_of_launcher(const Job& job);
 
-/// Runs the job; answers the exit code, or Failure.
+/// Runs the job. Returns the exit code, or throws Failure.
 int hand_over(const Job& job);
 
 }  // namespace heddle::mpiexec

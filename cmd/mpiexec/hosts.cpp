@@ -26,7 +26,7 @@ bool is_this_machine(const std::string& host) {
         short_name(host) == own;
 }
 
-/// A variable that is a whole number; -1 without one.
+/// Returns the whole number that the variable holds, or -1 if it holds none.
 long number_in(const char* variable) {
     const char* text = std::getenv(variable);
     if (text == nullptr || *text == '\0') return -1;
@@ -35,7 +35,8 @@ long number_in(const char* variable) {
     return *end == '\0' ? number : -1;
 }
 
-/// Tasks of srun have a step; the shells of sbatch and salloc have none, or one that Slurm keeps for itself.
+/// Returns true in a task of srun, which has a step. Shells of sbatch and salloc have none, or one
+/// that Slurm reserves.
 bool is_task_of_srun() {
     constexpr long last_step = 0xffff'fff0;
     const long step = number_in("SLURM_STEP_ID");
@@ -49,7 +50,7 @@ void add(std::vector<Host>& hosts, Host host) {
     same->ranks = std::max(same->ranks, 1) + std::max(host.ranks, 1);
 }
 
-/// A name of DNS or an address, which may have a user before it, as ssh has it.
+/// Returns true for a DNS name or an address. A user may stand before it, as in ssh.
 bool can_be_host(std::string_view name) {
     constexpr std::size_t longest = 253;
     const auto can_be_in_it = [](unsigned char c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Machines that ranks are to run on: as a user names them, and as a batch system has granted them.
+/// The machines for the ranks: those that a user names, and those that a batch system has granted.
 
 #include <istream>
 #include <string>
@@ -13,24 +13,26 @@ namespace heddle::mpiexec {
 
 std::string own_host_name();
 
-/// Adds "HOST" or "HOST:RANKS". A machine that is named twice takes what both say, one rank where nothing is said.
-/// Failure if it is no such text.
+/// Adds "HOST" or "HOST:RANKS". If a machine is named twice, the numbers add up. An entry without a
+/// number counts one rank. Throws Failure if `entry` has another form.
 void add_host(std::vector<Host>& hosts, std::string_view entry);
 
-/// Adds one for each line, and returns their number. They stand there as Hydra and PRRTE read them: "HOST", "HOST:RANKS", "HOST slots=RANKS"; '#' begins a comment.
+/// Adds one host for each line, and returns their number. The forms are Hydra's and PRRTE's:
+/// "HOST", "HOST:RANKS", "HOST slots=RANKS"; '#' begins a comment.
 int read_hostfile(std::vector<Host>& hosts, std::istream& file);
 
-/// Whether this process is a rank of some job, which starts jobs of its own where it is.
+/// Returns true if this process is a rank of a job. Jobs that it starts run on its machine.
 bool is_rank();
 
-/// Whether a job with these hosts, or in this allocation of a batch system, takes other machines than this one.
+/// Returns true if a job with these hosts, or in this allocation of a batch system, uses other
+/// machines.
 bool takes_other_machines(const Job& job);
 
-/// Whether this program was started with srun's help, in whose allocation others can be.
+/// Returns true in an allocation of Slurm, in which other programs may be.
 bool in_slurm_allocation();
 
-/// The machines and what each takes: so many ranks in all, in the order of the machines, unless what was asked for
-/// says otherwise. Where ranks outnumber that, each takes as many times more.
+/// Returns the machines, in their order, and the ranks of each. Machines without a number share the
+/// ranks that are left. If ranks outnumber the sum, each machine takes as many times more.
 std::vector<Host> share_out(const Job& job);
 
 }  // namespace heddle::mpiexec

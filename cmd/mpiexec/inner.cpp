@@ -34,19 +34,20 @@ namespace {
 
 constexpr int patience_ms = 5'000;
 
-/// As the launcher has said it; 0 if it has not.
+/// Returns the rank that the launcher has given, or 0 if it has given none.
 int rank_of_launcher() {
     for (const char* variable : {"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
         if (const char* text = std::getenv(variable)) return std::atoi(text);
     return 0;
 }
 
-/// Hydra answers the exit code of whichever process it looks at last, often one that it has killed itself, unless
-/// it is told to end the job.
+/// Ends the job over PMI. Hydra otherwise returns the exit code of the process that it reaps last,
+/// often one that it has killed.
 void end_job_over_pmi(int code) {
     const char* descriptor = std::getenv("PMI_FD");
     if (descriptor == nullptr) return;
-    platform::wait_until_read(STDERR_FILENO, 1'000);  // Hydra forwards what it has read until then
+    platform::wait_until_read(STDERR_FILENO, 1'000);  // Hydra forwards only what it has read until
+                                                      // then
     const int pmi = std::atoi(descriptor);
     write_all(pmi, fmt::format("cmd=abort exitcode={}\n", code));
     pollfd what{pmi, POLLIN, 0};
@@ -54,7 +55,8 @@ void end_job_over_pmi(int code) {
          ::poll(&what, 1, patience_ms) > 0 && ::read(pmi, bytes.data(), bytes.size()) > 0;) {}
 }
 
-/// PRRTE's daemon, which has started this process, for this job only. Empty: another launcher has, or it has gone.
+/// Returns a descriptor of PRRTE's daemon if it has started this process, for this job only.
+/// Returns an empty one if another launcher has, or if the daemon has gone.
 UniqueFd daemon_of_prrte() {
     const pid_t parent = ::getppid();
     UniqueFd daemon(static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)));
@@ -65,27 +67,29 @@ UniqueFd daemon_of_prrte() {
     return daemon;
 }
 
-/// PRRTE waits for a host that is cut off until TCP gives up, which takes minutes. A process is left behind that kills the
-/// daemon if it is late to end. (This one cannot do it: the daemon hears of the end of the job by the end of this process.)
+/// Leaves a process behind that kills PRRTE's daemon if it does not end in time. Otherwise PRRTE
+/// waits for a host that is cut off until TCP gives up, which takes minutes. This process cannot do
+/// it: its end tells the daemon that the job has ended.
 void see_daemon_end(const UniqueFd& daemon) {
     if (daemon.get() < 0 || ::fork() != 0) return;
     ::setsid();
     const int kept = ::dup2(daemon.get(), STDIN_FILENO);
-    close_from(kept + 1);  // also of what this process writes nobody waits for the end
+    close_from(kept + 1);  // also the output, whose end others wait for
     pollfd gone{kept, POLLIN, 0};
     if (::poll(&gone, 1, patience_ms) == 0)
         ::syscall(SYS_pidfd_send_signal, kept, SIGKILL, nullptr, 0);
     ::_exit(0);
 }
 
-/// How many ranks of the job the launcher has started on this machine; 1 if it does not say.
+/// Returns how many ranks the launcher has started on this machine, or 1 if it does not say.
 int ranks_here() {
     for (const char* variable : {"MPI_LOCALNRANKS", "SLURM_TASKS_PER_NODE"})
         if (const char* text = std::getenv(variable)) return std::max(std::atoi(text), 1);
     return 1;
 }
 
-/// As far as this rank sees it, which the launcher has bound or not: other ranks here are taken to be like it.
+/// Returns whether threads outnumber cores, as far as this rank sees. The launcher may have bound
+/// it. Other ranks here are taken to be like it.
 bool is_crowded(const Job& job) {
     const int allowed = hardware_threads(allowed_cores());
     const int said = openmp_threads(job).front();
@@ -93,7 +97,8 @@ bool is_crowded(const Job& job) {
     return own > allowed || own > online_threads() / ranks_here();
 }
 
-/// Launchers give other ranks than the one that is meant something to read from that never ends.
+/// Sets whether this rank reads. Launchers give the ranks that are not to read an input that never
+/// ends.
 void settle_input(Job& job) {
     if (job.input == InputTo::one_rank && job.input_rank != job.first_rank)
         job.input = InputTo::nobody;

@@ -2,14 +2,15 @@
 #pragma once
 /// mpiexec --inner: the parent of one rank that another launcher has started (hand_over.hpp).
 ///
-/// So a rank ends as on one machine, whichever launcher it has: whole lines, a tag, the exit code of a signal, a
-/// sentence that says who has ended and where, and nothing that stays behind.
+/// A rank thus ends as on one machine, under every launcher. It has whole lines, a tag, and the
+/// exit code of a signal. A sentence says which rank has ended and where. No process is left
+/// behind.
 
 #include "job.hpp"
 
 namespace heddle::mpiexec {
 
-/// Runs a job of one rank; answers the exit code, or Failure.
+/// Runs a job of one rank. Returns the exit code, or throws Failure.
 int run_inner(Job& job);
 
 }  // namespace heddle::mpiexec

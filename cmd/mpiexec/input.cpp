@@ -29,7 +29,7 @@ void Input::add_pipe(int rank) {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
         throw Failure(exit_failed,
                       fmt::format("standard input of rank {}: pipe: {}", rank, error_text(errno)));
-    ::fcntl(ends[1], F_SETFL, O_NONBLOCK);  // our end only
+    ::fcntl(ends[1], F_SETFL, O_NONBLOCK);  // the launcher's end only
     sinks_.push_back(Sink{rank, UniqueFd(ends[0]), UniqueFd(ends[1]), {}});
 }
 
@@ -92,7 +92,7 @@ void Input::read_source() {
     watch_source();
 }
 
-/// For room when something is pending, and always for the reader's end.
+/// Watches for room if something is pending, and always for the reader's end.
 void Input::watch(Sink& sink) {
     loop_->unwatch(sink.to.get());
     const short events = sink.pending.empty() ? 0 : POLLOUT;

@@ -2,10 +2,10 @@
 #pragma once
 /// Standard input of the ranks.
 ///
-/// One rank inherits the launcher's own descriptor, so that what it does not read is left for who
-/// comes next. Two cases need copying through pipes: a terminal, because only the foreground
-/// process group may read it and ranks are not in it, and input for all ranks. The guard copies,
-/// the keeper hands the other ends of the pipes to the ranks.
+/// One rank inherits the launcher's own descriptor. Input that it does not read is left for the
+/// next program. Two cases need copying through pipes. One is a terminal, because only the
+/// foreground process group may read it and ranks are not in it. The other is input for all ranks.
+/// The guard copies, and the keeper hands the other ends of the pipes to the ranks.
 
 #include <string>
 #include <vector>
@@ -18,25 +18,27 @@ namespace heddle::mpiexec {
 
 class Input {
 public:
-    /// Before the guard and the keeper part. Failure when there are no descriptors left.
+    /// Makes the pipes, before the guard and the keeper part. Throws Failure if there are no
+    /// descriptors left.
     Input(const Job& job, int ranks);
 
-    /// In the keeper: the descriptor for `rank`, and that it is no longer needed.
+    /// Returns the descriptor for `rank`, in the keeper. handed_over() says that it is no longer
+    /// needed.
     [[nodiscard]] int descriptor(int rank) const;
     void handed_over(int rank);
     void be_keeper();
 
-    /// In the guard: copies as `loop` finds something to copy.
+    /// Copies when `loop` finds something to copy, in the guard.
     void be_guard(EventLoop& loop);
 
-    /// The launcher is in the foreground, perhaps: try to read again.
+    /// Tries to read again, since the launcher may now be in the foreground.
     void resume();
 
 private:
     struct Sink {
         int rank;
-        UniqueFd from, to;    ///< the rank's end, ours
-        std::string pending;  ///< read but not yet accepted by the pipe
+        UniqueFd from, to;    ///< the rank's end, the launcher's end
+        std::string pending;  ///< read, but not yet accepted by the pipe
     };
 
     void add_pipe(int rank);
@@ -50,7 +52,7 @@ private:
     EventLoop* loop_ = nullptr;
     std::vector<Sink> sinks_;
     UniqueFd nothing_;      ///< /dev/null
-    int direct_rank_ = -1;  ///< who inherits descriptor 0
+    int direct_rank_ = -1;  ///< the rank that inherits descriptor 0
     bool watching_ = false;
     bool at_end_ = false;
 };

@@ -26,15 +26,15 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// For languages that buffer more than a line where they write to no terminal. What a rank has written is
-/// to be there also when it hangs or is killed. Who sets such a variable has reasons.
+/// Variables for languages that buffer more than a line if they do not write to a terminal. The
+/// output of a rank is to be there even if the rank hangs or is killed. A user's own value is kept.
 constexpr std::array<std::pair<const char*, const char*>, 3> line_by_line{{
     {"HEDDLE_LINE_BUFFERING", "on"},  // C and C++, in MPI_Init
     {"PYTHONUNBUFFERED", "1"},
     {"GFORTRAN_UNBUFFERED_PRECONNECTED", "y"},
 }};
 
-/// As platform/print_view.hpp has it.
+/// Returns the pipe's name in the form that platform/print_view.hpp reads.
 std::string name_of_pipe(const UniqueFd& pipe) {
     struct stat found{};
     ::fstat(pipe.get(), &found);
@@ -123,7 +123,7 @@ int Keeper::milliseconds_to_wait() const {
 
 // ---- starting ----
 
-/// What a rank finds the others by.
+/// Sets the variables by which a rank finds the others.
 void Keeper::connect(Environment& environment, int rank, int pmi) const {
     const std::string size = std::to_string(job_.size());
     environment.set("PMI_FD", std::to_string(pmi));
@@ -199,7 +199,8 @@ void Keeper::check_start_errors() {
     if (!ending()) parent_->started();
 }
 
-/// It is the parent's to say.
+/// Handles a program that could not be started. The parent, if there is one, reports it to its
+/// user.
 void Keeper::not_started(int rank, int error, const Failure& why) {
     if (parent_ == nullptr) return fail(why.code, why.what());
     if (exit_code_ == 0) exit_code_ = why.code;
@@ -226,7 +227,7 @@ void Keeper::reap() {
     childless_ = all_started() || ending();
 }
 
-/// A rank of Heddle tells on the board, others by PMI only.
+/// Returns how far the rank is. A rank of Heddle writes that to the board, others use PMI only.
 Keeper::Phase Keeper::phase(int rank) const {
     const node::Phase phase = memory_.phase(rank);
     const PmiPhase pmi = pmi_.phase(rank);
@@ -246,7 +247,7 @@ RankEnd Keeper::facts(int rank, int status) const {
     if (job_.children == Children::rank) end.program += " on " + own_host_name();
     if (parent_ != nullptr) end.program += parent_->whose_child();
     end.status = status;
-    // Others may wait for its next session, if it has failed.
+    // If it has failed, others may wait for its next session.
     end.closed = at == Phase::closed;
     end.finalized =
         at == Phase::after || (end.closed && WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -259,7 +260,7 @@ RankEnd Keeper::facts(int rank, int status) const {
 
 void Keeper::rank_ended(int rank, int status) {
     check_start_errors();
-    pmi_.drain(rank);  // what it said last may explain its end
+    pmi_.drain(rank);  // its last messages may explain its end
     ranks_[static_cast<std::size_t>(rank)].status = status;
     output_.rank_ended(rank);
     if (root_ != nullptr) root_->rank_ended();
@@ -272,8 +273,9 @@ void Keeper::rank_ended(int rank, int status) {
     check_waiting();
 }
 
-/// A program that was built for another MPI runs as so many jobs of one, each of which calls itself rank 0.
-/// It may load its library late, so that it is looked for again, at times that double.
+/// Looks for a rank with the library of another MPI. Its ranks run as many jobs of one rank each,
+/// all of which call themselves rank 0. The program may load its library late. So the search is
+/// repeated, after times that double.
 void Keeper::look_for_stranger() {
     const long long now = now_ms();
     if (ending() || stranger_at_ == never || now < stranger_at_) return;
@@ -297,7 +299,8 @@ void Keeper::look_for_stranger() {
     say(text);
 }
 
-/// A child that has never come to MPI_Init, or never will: its parent's call fails, and nothing else.
+/// Handles a child that has not called MPI_Init and never will: its parent's call fails, and
+/// nothing else.
 void Keeper::child_failed(int rank, int status, const std::string& text) {
     if (exit_code_ == 0) exit_code_ = exit_failed;
     if (reason_.empty()) reason_ = text;
@@ -307,7 +310,8 @@ void Keeper::child_failed(int rank, int status, const std::string& text) {
     end_job(SIGTERM);
 }
 
-/// Another MPI that speaks PMI-1 makes a job of its own, which knows no parent.
+/// Looks for a child with another MPI that speaks PMI-1. Its ranks form a job of their own, which
+/// knows no parent.
 void Keeper::look_for_pmi_stranger() {
     for (int rank = 0; rank < static_cast<int>(started_); ++rank)
         if (pmi_.phase(rank) != PmiPhase::unused && memory_.phase(rank) == node::Phase::started)
@@ -315,12 +319,13 @@ void Keeper::look_for_pmi_stranger() {
                                 name(rank) + " was linked with another MPI, which has called PMI");
 }
 
-/// What ends the parent, or its connection, ends the children.
+/// Ends the children after the end of the parent, or of the connection to it.
 void Keeper::parent_gone() {
     if (!ending()) end_job(SIGTERM);
 }
 
-/// A rank that has ended can neither come to MPI_Init, which all must call, nor to a barrier.
+/// Ends the job if others wait for a rank that has ended. It comes neither to MPI_Init, which all
+/// must call, nor to a barrier.
 void Keeper::check_waiting() {
     if (parent_ != nullptr && connects() && !ending()) look_for_pmi_stranger();
     if (ending() || number_alive() == static_cast<int>(started_)) return;
@@ -343,7 +348,7 @@ bool Keeper::is_waited_for(int rank, bool others_in_job) const {
     return others_in_job && phase(rank) == Phase::before;
 }
 
-/// All ranks have ended, but something that they started has not: it is asked to end, too.
+/// Asks processes that ranks started to end, if they outlive all ranks.
 void Keeper::end_leftovers() {
     if (leftovers_asked_ || number_alive() > 0 || !(all_started() || ending())) return;
     if (const std::vector<pid_t> jobs = jobs_of_children(); !jobs.empty() && !ending())
@@ -354,7 +359,8 @@ void Keeper::end_leftovers() {
     signal_descendants(SIGCONT);
 }
 
-/// Children of MPI_Comm_spawn may go on when all ranks have ended, and end by themselves: they are waited for.
+/// Ends leftovers, but waits for children of MPI_Comm_spawn. They may go on without the ranks, and
+/// end by themselves.
 void Keeper::end_leftovers_beside(const std::vector<pid_t>& jobs) {
     if (std::exchange(others_asked_, true)) return;
     signal_descendants(SIGTERM, jobs);
@@ -375,8 +381,8 @@ void Keeper::conclude(const Verdict& verdict) {
     if (reason_.empty()) reason_ = verdict.text;
     const int others = number_alive();
     const bool others_wait = verdict.ends_job && (others > 0 || !all_started());
-    output_.catch_up();  // the rank's last words come before ours
-    // Of a rank that it has started, a launcher speaks itself.
+    output_.catch_up();  // the rank's last words come before those of mpiexec
+    // A launcher itself reports on a rank that it has started.
     if (!job_.quiet && !starts_launcher())
         say(others_wait ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
     if (verdict.ends_job) end_job(SIGTERM);
@@ -392,12 +398,13 @@ void Keeper::fail(int code, const std::string& text) {
 
 void Keeper::end_job(int signal) {
     if (!ending()) kill_at_ = now_ms() + (starts_launcher() ? grace_of_launcher_ms : grace_ms);
-    signal_ranks(starts_launcher() ? SIGTERM : signal);  // one word that all launchers obey at once
-    signal_ranks(SIGCONT);                               // a stopped rank would not hear the signal
+    signal_ranks(starts_launcher() ? SIGTERM : signal);  // all launchers obey SIGTERM at once
+    signal_ranks(SIGCONT);                               // a stopped rank would not act on the
+                                                         // signal
     if (started_ == 0) childless_ = true;
 }
 
-/// With all that is still in the rank's process group; a launcher's helpers hear of it from the launcher.
+/// Sends `signal` to each rank's process group. A launcher's helpers get it from the launcher.
 void Keeper::signal_ranks(int signal) {
     for (const Rank& rank : ranks_)
         if (rank.alive()) ::kill(starts_launcher() ? rank.pid : -rank.pid, signal);
@@ -437,13 +444,13 @@ void Keeper::hear_signal(int signal) {
     if (report) report->tell();
 }
 
-/// The ranks are looked at before they are ended, which takes about a second at most.
+/// Looks at the ranks before it ends them. That takes about a second at most.
 void Keeper::tell_and_end(int signal) {
     constexpr std::chrono::milliseconds at_most{1000};
     far_->tell([this, signal] { end_job(signal); }, long_wait, at_most);
 }
 
-/// The job goes on.
+/// Tells where the ranks are. The job goes on.
 void Keeper::tell_where_ranks_are() {
     output_.catch_up();
     if (starts_launcher()) {
@@ -492,12 +499,14 @@ void Keeper::expire() {
                         job_.timeout_seconds, connects() ? "; where each rank is:" : ""));
     if (!starts_launcher()) RankReport(kept_).tell();
     tell_where_children_are();
-    if (job_.children == Children::rank) return;  // whoever has started the launcher ends the job
+    // The mpiexec that has started the launcher ends the job.
+    if (job_.children == Children::rank) return;
     exit_code_ = exit_timeout;
     end_job(SIGTERM);
 }
 
-/// Keepers that have not reached this process tell of their ranks by themselves.
+/// Ends a job on several hosts after --timeout. Keepers that have not reached this process report
+/// on their ranks themselves.
 void Keeper::expire_far() {
     say(fmt::format("the job has run for {:g} s (--timeout) and is ended{}", job_.timeout_seconds,
                     far_->any_connected() ? "; where each rank is:" : ""));
@@ -512,7 +521,8 @@ int Keeper::finish() {
     if (!childless_ && !kill_descendants() && !guard_gone_)
         say("some processes of the job cannot be killed; the kernel holds them");
     if (guard_gone_)
-        output_.catch_up();  // without waiting for a reader: nobody could end us
+        output_.catch_up();  // does not wait for a reader, since the guard that could end this
+                             // process is gone
     else
         output_.finish();
     if (exit_code_ == 0 && output_.failed()) exit_code_ = exit_failed;

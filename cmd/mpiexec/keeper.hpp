@@ -2,14 +2,14 @@
 #pragma once
 /// The keeper: the parent of the ranks. It starts them, serves them, watches them and ends them.
 ///
-/// It is a process of its own, below the guard (guard.hpp), which is the process that the user sees, the
-/// sentry and the watcher (watcher.hpp). All are subreapers and notice when another is gone, so that whichever
-/// are killed, the one that is left ends every process of the job.
+/// It is a process of its own, below the guard (guard.hpp), the sentry and the watcher
+/// (watcher.hpp). The user sees the guard. All four are subreapers and notice when another is gone.
+/// Whichever of them are killed, the one that is left ends every process of the job.
 ///
 /// Course of a job: *running* until every rank has ended, or the first failure, signal or time
-/// limit; then *ending*: the ranks are asked to end (SIGTERM), and after a grace killed. What
-/// ranks leave running in the background is ended the same way. Nothing of the job is left when
-/// run() answers.
+/// limit; then *ending*: the ranks are asked to end (SIGTERM), and after a grace killed. Processes
+/// that ranks leave running in the background are ended the same way. No process of the job is left
+/// when run() returns.
 
 #include <memory>
 #include <string>
@@ -35,30 +35,29 @@ namespace heddle::mpiexec {
 
 class Keeper {
 public:
-    /// `guard` answers one byte for each signal that the guard got, and end of file when it is
-    /// dead. `parent`: of ranks that another job's rank has started; nullptr: it has not.
+    /// `guard` delivers one byte for each signal that the guard got, and end of file when it is
+    /// dead. `parent` is set for ranks that another job's rank has started, else nullptr.
     Keeper(const Job& job, const std::vector<std::vector<int>>& bindings, Input& input,
            UniqueFd guard, ParentLink* parent = nullptr);
 
-    /// Runs the job; answers the exit code of mpiexec.
+    /// Runs the job. Returns the exit code of mpiexec.
     int run();
 
-    /// Why the job was ended, if it was: the first reason.
+    /// Returns the first reason why the job was ended, if it was.
     [[nodiscard]] const std::string& reason() const { return reason_; }
 
 private:
-    enum class Phase { before, inside, closed, after };  ///< as node::Phase; closed: of sessions
+    enum class Phase { before, inside, closed, after };  ///< as node::Phase; closed: sessions
 
     static constexpr long long never = -1;
-    static constexpr long long grace_ms = 1500;  ///< between asking to end and killing
-    static constexpr long long grace_of_launcher_ms = 10'000;  ///< which has hosts to ask
-    static constexpr long long reports_ms =
-        2000;  ///< in which keepers on all hosts say where their ranks are
-    static constexpr double long_wait =
-        1;  ///< seconds; shorter ones are told only to who has asked
-    static constexpr long long first_look_ms = 50;  ///< for a program of another MPI
+    static constexpr long long grace_ms = 1500;  ///< the time between asking to end and killing
+    static constexpr long long grace_of_launcher_ms = 10'000;  ///< longer, since it has hosts to
+                                                               ///< ask
+    static constexpr long long reports_ms = 2000;  ///< the time for keepers on all hosts to report
+    static constexpr double long_wait = 1;  ///< seconds; shorter waits are told only on request
+    static constexpr long long first_look_ms = 50;  ///< when to look for a program of another MPI
     static constexpr long long last_look_ms = 3000;
-    static constexpr long long same_keypress_ms = 200;  ///< a signal may come to us by two ways
+    static constexpr long long same_keypress_ms = 200;  ///< one keypress may arrive as two signals
 
     [[nodiscard]] bool all_started() const { return started_ == ranks_.size(); }
     [[nodiscard]] bool ending() const { return kill_at_ != never; }
@@ -117,23 +116,22 @@ private:
     std::vector<Rank> ranks_;
     const Kept kept_;
     DeadlockWatch deadlocks_;
-    const std::unique_ptr<RootLink> root_;  ///< of a rank that another launcher has started
-    std::unique_ptr<FarRanks> far_;  ///< of a launcher, whose ranks' keepers can reach this process
-    std::vector<Environment> environments_;  ///< of the programs
+    const std::unique_ptr<RootLink> root_;  ///< set for a rank that another launcher has started
+    std::unique_ptr<FarRanks> far_;  ///< set for a launcher whose ranks' keepers can reach this
+                                     ///< process
+    std::vector<Environment> environments_;  ///< one for each program
     std::size_t started_ = 0;
-    bool childless_ = false;  ///< all started and nothing of the job is left
+    bool childless_ = false;  ///< all were started, and no process of the job is left
     bool leftovers_asked_ = false;
-    bool others_asked_ =
-        false;  ///< leftovers beside those whom ranks have started by MPI_Comm_spawn
-    bool others_tell_ =
-        false;  ///< --timeout: keepers that are not connected have their time to report
-    bool start_told_ = false;  ///< to the parent
+    bool others_asked_ = false;  ///< leftovers were asked to end, except jobs of MPI_Comm_spawn
+    bool others_tell_ = false;   ///< --timeout: keepers that are not connected have time to report
+    bool start_told_ = false;    ///< to the parent
     bool kill_now_ = false;
     bool guard_gone_ = false;
     int exit_code_ = 0;
     std::string reason_;
     long long timeout_at_ = never;
-    long long started_at_ = never;   ///< when all ranks were
+    long long started_at_ = never;   ///< when all ranks were started
     long long stranger_at_ = never;  ///< when to look for another MPI's library
     long long kill_at_ = never;
     long long last_request_ = never;  ///< when the last signal to end came

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// mpiexec: starts the ranks of an MPI job, those on other machines by another launcher.
 ///
-///   options  → job       what the command line says          options.hpp, config_file.hpp, job.hpp
-///   settle               what can be started                  settle.hpp, variables.hpp
-///   topology → binding   where the ranks run                  topology.hpp, surroundings.hpp, binding.hpp
-///   guard                the process that the user sees       guard.hpp
-///   └ sentry             waits, and ends what others leave    watcher.hpp
-///     └ watcher          the same, in mpiexec's session       watcher.hpp
-///       └ keeper         starts, serves, watches, ends ranks  keeper.hpp
-///         ├ spawn, pmi_server, output, node_memory, verdict, report
-///         └ ranks
+///     options  → job      parses the command line              config_file.hpp, job.hpp
+///     settle              finds files, checks limits           settle.hpp, variables.hpp
+///     topology → binding  chooses the cores of the ranks       surroundings.hpp
+///     guard               the process that the user sees       guard.hpp
+///     └ sentry            waits, and ends leftovers            watcher.hpp
+///       └ watcher         the same, in mpiexec's session       watcher.hpp
+///         └ keeper        starts, serves, watches, ends ranks  keeper.hpp
+///           ├ spawn, pmi_server, output, node_memory, verdict, report
+///           └ ranks
 ///
 /// On other machines:
-///   hosts → hand_over    which launcher, and what it is told  hosts.hpp, hand_over.hpp
-///   guard … keeper       as above, with that launcher in the place of the ranks
-///   inner                a keeper for each rank there         inner.hpp
+///     hosts → hand_over   chooses and runs another launcher    hosts.hpp, hand_over.hpp
+///     guard … keeper      as above, with that launcher in the place of the ranks
+///     inner               a keeper for each rank there         inner.hpp
 ///
 /// For the children of a rank (MPI_Comm_spawn):
-///   children             a keeper for them                    children.hpp, children_info.hpp
-///   └ parent_link        what the rank hears of it            parent_link.hpp
+///     children            a keeper for them                    children.hpp, children_info.hpp
+///     └ parent_link       reports to the rank                  parent_link.hpp
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ namespace {
 
 using namespace heddle::mpiexec;
 
-/// Later code may take descriptors 0, 1 and 2 for granted.
+/// Opens descriptors 0, 1 and 2 if they are closed. Later code may rely on them.
 void open_standard_streams() {
     int fd = 0;
     do {
@@ -66,7 +66,7 @@ void prepare_process() {
     Signals::remember_mask();
     Spawner::remember_settings();
     ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, no child can be waited for
+    ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, no child can be waited for
     open_standard_streams();
 }
 
@@ -80,7 +80,7 @@ void warn_of_ignored(const Job& job) {
     for (const std::string& sentence : job.ignored) say(sentence);
 }
 
-/// Warns about what cannot be as it was asked for.
+/// Warns about requests that cannot be met.
 void warn(const Job& job, const std::vector<Core>& cores) {
     if (job.quiet) return;
     for (const std::string& sentence : unknown_variables(job)) say(sentence);
@@ -88,7 +88,8 @@ void warn(const Job& job, const std::vector<Core>& cores) {
     if (!impossible.empty()) say(impossible);
 }
 
-/// Hydra's variable, where the command line has no --timeout. Not a positive number: none.
+/// Reads Hydra's time limit if the command line has no --timeout. A value that is no positive
+/// number sets none.
 void hear_timeout(Job& job) {
     constexpr const char* variable = "MPIEXEC_TIMEOUT";
     const char* text = std::getenv(variable);
@@ -104,7 +105,7 @@ int run(const std::vector<std::string>& arguments) {
     if (job.children == Children::rank) return run_inner(job);
     hear_timeout(job);
     hear_variables(job);
-    (void)DeadlockWatch::wanted();  // or it is said what is wrong
+    (void)DeadlockWatch::wanted();  // called for its error message
     warn_of_ignored(job);
     if (takes_other_machines(job)) {
         prepare_trace(job);
@@ -122,7 +123,7 @@ int run(const std::vector<std::string>& arguments) {
     settle(job, static_cast<int>(cores.size()));
     if (job.universe_size == 0) job.universe_size = static_cast<int>(cores.size());
     job.spawn_options = spawn_options(job);
-    // Whole lines are worth less than a job that starts.
+    // A job that starts is worth more than whole lines.
     if (!descriptors_suffice(job.size(), descriptors_per_rank(job))) job.raw_output = true;
     check_limits(job.size(), descriptors_per_rank(job));
     warn(job, cores);

@@ -21,7 +21,7 @@ using std::memory_order_relaxed;
     throw Failure(exit_failed, fmt::format("cannot make the shared memory of the ranks: {}", why));
 }
 
-/// Calls a function of the library, whose errors are sentences.
+/// Calls a function of the library and turns its errors into Failure.
 template <class Function>
 auto checked(Function&& function) {
     try {
@@ -31,7 +31,8 @@ auto checked(Function&& function) {
     }
 }
 
-/// A text that ends in NUL or with its array; what would break a line of a report becomes '?'.
+/// Returns a text that ends at NUL or with its array. Characters that would break a line become
+/// '?'.
 template <std::size_t size>
 std::string bounded(const char (&text)[size]) {
     std::string result(text, ::strnlen(text, size));

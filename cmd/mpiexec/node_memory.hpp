@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The node's shared memory: made here, without a name, used by the ranks.
+/// The node's shared memory, which mpiexec makes, without a name, for the ranks.
 ///
-/// The launcher looks at the notice board at its start (node/board.hpp) and at nothing else. The
-/// size of the memory is sealed, so that looking is safe whatever a rank does.
+/// The launcher reads the notice board at the memory's start (node/board.hpp) and nothing else. The
+/// size of the memory is sealed, so that reading is safe whatever a rank does.
 
 #include <string>
 
@@ -15,14 +15,14 @@ namespace heddle::mpiexec {
 
 class NodeMemory {
 public:
-    /// Makes room for the pages of `ranks` ranks, or Failure.
+    /// Makes room for the pages of `ranks` ranks, or throws Failure.
     explicit NodeMemory(int ranks);
     ~NodeMemory();
     NodeMemory(const NodeMemory&) = delete;
     NodeMemory& operator=(const NodeMemory&) = delete;
 
     [[nodiscard]] int fd() const { return fd_.get(); }
-    /// What a rank finds it by: the descriptor, and the job's token.
+    /// Returns the name by which a rank finds it: the descriptor, and the job's token.
     [[nodiscard]] std::string name_for_ranks() const;
 
     [[nodiscard]] node::Phase phase(int rank) const;

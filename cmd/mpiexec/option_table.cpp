@@ -39,7 +39,7 @@ void set_ranks(const Parsing& at) {
 
 void set_directory(const Parsing& at) { at.program.directory = at.values[0]; }
 
-/// "NAME VALUE", or "NAME=VALUE" as one word.
+/// Sets a variable from "NAME VALUE", or from the one word "NAME=VALUE".
 void set_for(EnvironmentRule& rule, const Parsing& at) {
     const std::size_t equals = at.values[0].find('=');
     const std::string name = at.values[0].substr(0, equals);
@@ -170,12 +170,13 @@ void set_via(const Parsing& at) { at.job.via = at.values[0]; }
 
 void be_inner(const Parsing& at) { at.job.children = Children::rank; }
 
-/// with_config_file() has looked for it where it may stand.
+/// Refuses the option. with_config_file() has taken it wherever it is allowed.
 void read_already(const Parsing& at) {
     wrong(at, "it has to come before the first program, and once");
 }
 
-void show_later(const Parsing&) {}  // --help and --version: parse_command_line() looks at them
+// parse_command_line() handles --help and --version.
+void show_later(const Parsing&) {}
 
 using enum Section;
 

@@ -19,10 +19,10 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// One word of the command line that starts with a dash.
+/// A word of the command line that starts with a dash.
 struct Written {
     std::string_view name;                  ///< without dashes
-    std::optional<std::string_view> value;  ///< of --name=value
+    std::optional<std::string_view> value;  ///< the value in --name=value
 };
 
 Written dissect(std::string_view word) {
@@ -128,7 +128,7 @@ private:
     Job job_;
 };
 
-/// "-n, --np, -c N": one dash for letters, two for words.
+/// Returns the names as "-n, --np, -c N": one dash for letters, two for words.
 std::string shown_names(const Option& option) {
     std::string shown;
     std::string_view names = option.names;
@@ -142,7 +142,7 @@ std::string shown_names(const Option& option) {
     return option.values.empty() ? shown : fmt::format("{} {}", shown, option.values);
 }
 
-/// `text` broken into lines of at most 56 characters behind a margin.
+/// Returns `text` broken into lines of at most 56 characters after a margin.
 std::string in_column(std::string_view text, std::size_t margin) {
     constexpr std::size_t width = 56;
     std::string result;
@@ -177,7 +177,7 @@ const Option* find_option(std::string_view name) {
 }
 
 std::string nearest_option(std::string_view name) {
-    // Of two letters, each option is as near as the next.
+    // All options are equally near to a name of two letters.
     if (name.size() < 3) return {};
     std::string best;
     std::size_t best_distance = most_distance(name) + 1;

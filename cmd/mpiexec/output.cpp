@@ -17,29 +17,31 @@ namespace heddle::mpiexec {
 
 namespace {
 
-constexpr std::size_t longest_line = 1 << 20;        // a longer one is broken
-constexpr std::size_t most_queued = 1 << 20;         // more is left with the ranks
-constexpr std::size_t most_without_blocking = 4096;  // what a pipe takes when poll() says POLLOUT
-constexpr std::size_t little = 4096;                 // who has written less rests
+constexpr std::size_t longest_line = 1 << 20;        // longer ones are broken
+constexpr std::size_t most_queued = 1 << 20;         // the rest stays with the ranks
+constexpr std::size_t most_without_blocking = 4096;  // a pipe takes it after POLLOUT
+constexpr std::size_t little = 4096;                 // a stream with less rests
 constexpr long long rest_ms = 5;
 constexpr long long unfinished_ms = 100;
 constexpr long long few_ticks = 3;  // of processor time, a hundredth of a second each
-constexpr long long look_ms = 40;   // for what ranks have not written; their second look finds it
+constexpr long long look_ms = 40;   // the pause between two looks for unwritten text; the second
+                                    // finds it
 
-/// Of a file, since writing to one never waits for a reader.
+/// Returns true for a file, since writing to one never waits for a reader.
 bool is_file(int fd) {
     struct stat found{};
     return ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
 }
 
-/// How much of `text` to write to `target` at once: whole lines where they fit.
+/// Returns how much of `text` to write to `target` at once: whole lines if they fit.
 std::size_t next_chunk(int target, const std::string& text) {
     if (text.size() <= most_without_blocking || is_file(target)) return text.size();
     const std::size_t end = text.rfind('\n', most_without_blocking - 1);
     return end == std::string::npos ? most_without_blocking : end + 1;
 }
 
-/// What has no lines to mix, or wants to be asked by the program itself, is not passed on.
+/// Returns true for files, pipes and sockets. Other targets have no lines to mix, or the program
+/// itself must query them.
 bool can_be_passed_on(const struct stat& found) {
     return S_ISREG(found.st_mode) || S_ISFIFO(found.st_mode) || S_ISSOCK(found.st_mode);
 }
@@ -56,7 +58,8 @@ PassedOn::PassedOn(const Job& job) {
         (tagged || (known && !job.raw_output && can_be_passed_on(err)));
     same = output && error && known && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
     if (job.merge_output) error = same = output;
-    // A launcher that a rank asks to end the job is to have read the rank's last words, and not this process.
+    // If a rank asks a launcher to end the job, the rank's last words must have reached the
+    // launcher itself.
     if (job.children == Children::rank && !job.tag_output && !same) error = false;
 }
 
@@ -87,7 +90,8 @@ UniqueFd Output::add_stream(int rank, int target) {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
         throw Failure(exit_failed,
                       fmt::format("cannot start rank {}: pipe: {}", rank, error_text(errno)));
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);  // our end only; the rank's end blocks as usual
+    // Only the launcher's end; the rank's end blocks as usual.
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     auto stream = std::make_unique<Stream>();
     stream->pipe = UniqueFd(ends[0]);
     stream->rank = rank;
@@ -119,7 +123,7 @@ void Output::watch_if_due(Stream& stream) {
         loop_.unwatch(stream.pipe.get());
 }
 
-/// False when there is nothing to read at present.
+/// Returns false if there is nothing to read at present.
 bool Output::read(Stream& stream) {
     static std::array<char, 65536> buffer;  // the stack may be smaller
     const ssize_t size = ::read(stream.pipe.get(), buffer.data(), buffer.size());
@@ -156,7 +160,8 @@ void Output::add_unwritten(Stream& stream, const std::string& text) {
     note_unfinished(stream, tagged_);
 }
 
-/// Where others go on, what a rank did not live to end becomes a line.
+/// Adds the text that the rank left unwritten. If other ranks go on to write, an unfinished line is
+/// ended.
 void Output::add_rest(Stream& stream) {
     if (std::optional<std::string> text = stream.unwritten->rest()) {
         const bool alone = streams_.front()->rank == streams_.back()->rank;
@@ -177,12 +182,12 @@ void Output::rank_ended(int rank) {
     for (const std::unique_ptr<Stream>& stream : streams_) {
         if (stream->rank != rank || !stream->unwritten) continue;
         while (!paused_ && stream->pipe && read(*stream)) {}
-        if (paused_ || !stream->pipe) continue;  // end() does it, or has done
+        if (paused_ || !stream->pipe) continue;  // end() does it, or has done it
         add_rest(*stream);
     }
 }
 
-/// What a line begins with.
+/// Returns the beginning of a line.
 std::string Output::tag_now(const Stream& stream) const {
     if (!job_.time_output) return stream.tag;
     const std::time_t now = std::time(nullptr);
@@ -215,9 +220,9 @@ void Output::note_unfinished(Stream& stream, bool tagged) {
     stream.ticks_then = never;
 }
 
-/// A piece of a line has come, and nothing since, as far as has been read.
+/// Passes an unfinished line on if nothing has come after it for a while.
 void Output::consider_unfinished(Stream& stream) {
-    while (!paused_ && stream.pipe && read(stream)) {}  // we may be late ourselves
+    while (!paused_ && stream.pipe && read(stream)) {}  // the launcher itself may be late
     if (stream.unfinished_at == never || now_ms() < stream.unfinished_at + unfinished_ms) return;
     if (may_go_on(stream))
         stream.unfinished_at = now_ms();
@@ -225,7 +230,8 @@ void Output::consider_unfinished(Stream& stream) {
         take_unfinished(stream);
 }
 
-/// Whether the rank neither sleeps nor has run since: it was kept from ending its line.
+/// Returns true if the rank neither sleeps nor has run since. It was then kept from ending its
+/// line.
 bool Output::may_go_on(Stream& stream) {
     const std::optional<ProcessState> state = state_of(stream.process);
     if (!state || state->waits()) return false;
@@ -308,8 +314,8 @@ void Output::write_some() {
     await_writable();
 }
 
-/// `target` takes no more. That its reader has gone is told to the ranks by a broken pipe; that a disk is
-/// full is no reason to end them.
+/// Gives `target` up, since it takes no more. If its reader has gone, a broken pipe tells the
+/// ranks. A full disk is no reason to end them.
 void Output::give_up(int target, int error) {
     lost_[static_cast<std::size_t>(target)] = true;
     std::erase_if(queue_, [&](const Piece& piece) { return piece.target == target; });

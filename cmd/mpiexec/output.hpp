@@ -2,22 +2,27 @@
 #pragma once
 /// Output of the ranks, passed on in whole lines; with -l each has '[rank] ' before it.
 ///
-/// A rank gets a pipe for what is a file or a pipe of the launcher, so that no two lines mix, and writes
-/// to the launcher's own descriptor otherwise: a terminal answers as one, and shows lines as they come.
-/// Where standard output and standard error are one file, they are one pipe, which keeps their order.
+/// A rank gets a pipe if the launcher has a file or a pipe, so that no two lines mix. Otherwise it
+/// writes to the launcher's own descriptor: a terminal answers as one, and shows lines as they
+/// come. If standard output and standard error are one file, they are one pipe, which keeps their
+/// order.
 ///
-/// Files          a rank whose output goes to a file of its own (output_file.hpp) writes there itself.
-/// Order          lines are passed on as they came, those of all ranks and both streams through one queue.
-/// Waiting        whoever reads slowly slows the ranks down, not the launcher: nothing here blocks before
-///                finish(). A stream of which a little has come rests for a moment, so that a rank that
-///                writes line by line does not wake the launcher for each of them.
-/// Unwritten      what a rank's C library keeps is looked at, and passed on before it is written, or when the
-///                rank has ended (unwritten.hpp). Not where both streams are one: order counts more there.
-/// Unfinished     a piece of a line without a tag, a prompt say, is passed on when its end has not come for
-///                a while, in which the rank slept, or ran. A rank that was kept from running is about to
-///                end its line. Nothing is added or left out: what a rank writes need not be text.
-/// No room        a rank whose reader is gone is told by a broken pipe, as it would be without a launcher.
-///                Where the disk is full, the launcher says so and throws away what comes.
+/// Files          a rank whose output goes to a file of its own (output_file.hpp) writes there
+///                itself.
+/// Order          lines are passed on as they came, those of all ranks and both streams through one
+///                queue.
+/// Waiting        a slow reader slows the ranks down, not the launcher: nothing here blocks before
+///                finish(). A stream that has brought little rests for a moment. A rank that writes
+///                line by line then does not wake the launcher for each line.
+/// Unwritten      text that a rank's C library keeps is looked at (unwritten.hpp). It is passed on
+///                before it is written, or when the rank has ended. This is not done if both
+///                streams are one, since order counts more there.
+/// Unfinished     a piece of a line without a tag, such as a prompt, is passed on if its end is
+///                late. The rank must have slept or run in that time. A rank that was kept from
+///                running is about to end its line. Nothing is added or left out: the output of a
+///                rank need not be text.
+/// No room        a rank whose reader is gone is told by a broken pipe, as it would be without a
+///                launcher. If the disk is full, the launcher says so and discards further output.
 
 #include <sys/types.h>
 
@@ -36,15 +41,15 @@
 
 namespace heddle::mpiexec {
 
-/// Which of the launcher's streams are passed on, and whether both are one.
+/// The launcher's streams that are passed on, and whether both are one.
 struct PassedOn {
     bool output = false, error = false;
     bool same = false;
 
     explicit PassedOn(const Job& job);
-    /// Descriptors for each rank.
+    /// Returns the number of descriptors for each rank.
     [[nodiscard]] int pipes() const { return same ? 1 : output + error + looked_into(); }
-    /// Whether standard output is passed on before it is written.
+    /// Returns whether standard output is passed on before it is written.
     [[nodiscard]] bool looked_into() const { return output && !same; }
 };
 
@@ -58,10 +63,10 @@ public:
           first_rank_(job.first_rank),
           pages_can_be_seen_(passed_on_.looked_into() && pages_can_be_seen()) {}
 
-    /// What a rank writes to: the ends of its pipes, or the launcher's own descriptors.
+    /// The files that a rank writes to: the ends of its pipes, or the launcher's own descriptors.
     struct Ends {
         UniqueFd pipe, error_pipe;
-        UniqueFd pages;  ///< into which the rank puts the pages of its standard output
+        UniqueFd pages;  ///< the rank puts the pages of its standard output into it
         int output, error;
     };
     Ends open(int rank);
@@ -70,20 +75,23 @@ public:
 
     void rank_started(int rank, pid_t process);
 
-    /// Passes on what the rank has printed and never written. It has been waited for.
+    /// Passes on text that the rank has printed and never written. The rank must have been waited
+    /// for.
     void rank_ended(int rank);
 
-    /// When expire() has something to do, in milliseconds from now; -1: not at present.
+    /// Returns the milliseconds until expire() has something to do. Returns -1 if it has nothing at
+    /// present.
     [[nodiscard]] long long milliseconds_to_wait() const;
     void expire();
 
-    /// Passes on what was written until now, as far as the reader takes it: before the launcher speaks.
+    /// Passes on what was written until now, as far as the reader takes it. Called before the
+    /// launcher speaks.
     void catch_up();
 
-    /// Passes on all that was written until now, waiting for the reader.
+    /// Passes on all that was written until now. Waits for the reader.
     void finish();
 
-    /// Something could not be written, and not because its reader was gone.
+    /// Returns true if a write failed for a reason other than a reader that was gone.
     [[nodiscard]] bool failed() const { return failed_; }
 
 private:
@@ -97,11 +105,11 @@ private:
         std::string tag;
         std::string unfinished;  ///< a line whose end has not come yet
         long long unfinished_at =
-            never;  ///< when the last of it came, or the rank was found not to run
+            never;  ///< when its last piece came, or when the rank was last found not to run
         long long ticks_then = never;  ///< how long the rank had run when that was first found
         long long rests_until = never;
         bool watched = false;
-        std::unique_ptr<Unwritten> unwritten;  ///< by the rank, if it is looked at
+        std::unique_ptr<Unwritten> unwritten;  ///< the rank's unwritten text, if it is looked at
         bool shows = false;                    ///< there is something to look at
     };
     struct Piece {
@@ -141,7 +149,7 @@ private:
     std::vector<std::unique_ptr<Stream>> streams_;
     std::deque<Piece> queue_;
     std::size_t queued_bytes_ = 0;
-    int awaited_ = -1;            ///< target that is watched for room
+    int awaited_ = -1;            ///< the target that is watched for room
     std::array<bool, 3> lost_{};  ///< targets that take no more
     bool paused_ = false;
     bool failed_ = false;

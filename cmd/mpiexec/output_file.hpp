@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Files that take the output of ranks.
+/// Files for the output of ranks.
 
 #include <set>
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace heddle::mpiexec {
 
-/// The name that `pattern` gives the file of `rank`: %r is the rank, %h the machine, %% a percent sign.
+/// Returns the name that `pattern` gives the file of `rank`: %r is the rank, %h the machine, %% a
+/// percent sign.
 std::string name_of_output(const std::string& pattern, int rank);
 
 class OutputFiles {
 public:
-    /// The file, open for writing, with the folders above it. It is empty at first; ranks of one name add to it.
-    /// Throws Failure if that cannot be.
+    /// Returns the file, open for writing, and makes the folders above it. It is empty at first.
+    /// Ranks with the same name append to it. Throws Failure if it cannot be opened.
     UniqueFd open(const std::string& pattern, int rank);
 
 private:

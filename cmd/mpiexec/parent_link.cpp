@@ -17,7 +17,8 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// Above the numbers that scripts use, closed on exec; empty if there is none.
+/// Moves `fd` above the numbers that scripts use, and closes it on exec. Returns an empty
+/// descriptor if `fd` is none.
 UniqueFd take_over(int fd) {
     return ::fcntl(fd, F_GETFD) < 0 ? UniqueFd() : out_of_the_way(UniqueFd(fd));
 }
@@ -61,14 +62,15 @@ void ParentLink::watch(EventLoop& loop, std::function<void()> gone) {
     loop_ = &loop;
     gone_ = std::move(gone);
     loop.watch(control_.get(), POLLIN, [this] { hear(); });
-    // Another process may keep the connection, if the parent has forked.
+    // If the parent has forked, another process may keep the connection open.
     if (process_) loop.watch(process_.get(), POLLIN, [this] { hear_end(); });
 }
 
 void ParentLink::hear() {
     char word = 0;
     ssize_t size = ::recv(control_.get(), &word, 1, MSG_DONTWAIT);
-    // A parent that has ended with reports unread resets the connection, which is told before what it has said.
+    // A parent that ended with unread reports resets the connection. The reset is reported before
+    // the parent's own words.
     if (size < 0 && errno == ECONNRESET) size = ::recv(control_.get(), &word, 1, MSG_DONTWAIT);
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
     loop_->unwatch(control_.get());
@@ -76,7 +78,7 @@ void ParentLink::hear() {
     if (size != 1 || word != launch::release_word) std::exchange(gone_, nullptr)();
 }
 
-/// It may have said something before.
+/// Handles the end of the parent, which may have written before.
 void ParentLink::hear_end() {
     pollfd said{control_.get(), POLLIN, 0};
     if (::poll(&said, 1, 0) > 0) return hear();

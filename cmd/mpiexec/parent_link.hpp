@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The process that has started this job by MPI_Comm_spawn: what it is told, and that it goes (launch/children_wire.hpp).
+/// The connection to the process that has started this job by MPI_Comm_spawn: reports to it, and
+/// its end (launch/children_wire.hpp).
 ///
-/// Nothing here waits for the parent: a report for which there is no room, since so many were not read, is left out. The end of
-/// the connection says that the job has ended.
+/// Nothing here waits for the parent. A report is left out if so many were not read that there is
+/// no room. The end of the connection tells the parent that the job has ended.
 
 #include <functional>
 #include <string>
@@ -19,22 +20,24 @@ namespace heddle::mpiexec {
 
 class ParentLink {
 public:
-    /// Takes over the descriptors that the parent has handed down, and closes all others it has. Failure if it has not.
+    /// Takes over the descriptors that the parent has handed down, and closes all other inherited
+    /// ones. Throws Failure if there are none.
     ParentLink();
 
-    /// What is to be started, or Failure.
+    /// Returns the programs to start, or throws Failure.
     [[nodiscard]] launch::Description description() const;
 
-    /// Calls `gone` when the parent has ended, or has nobody any more who knows of this job; not once it has released it.
+    /// Calls `gone` when the parent has ended, or when no process that knows of this job is left.
+    /// Does not call it once the parent has released the job.
     void watch(EventLoop& loop, std::function<void()> gone);
 
     void started() { send({launch::ChildReport::Kind::started}); }
     void not_started(int command, int error, std::string text);
-    /// `status` as waitpid() gives it.
+    /// Reports an early end. `status` is the value of waitpid().
     void ended_early(int command, int rank, int status, std::string text);
     void ended(int exit_code, std::string reason);
 
-    /// What follows the name of the program in sentences about a rank.
+    /// Returns the words after the program's name in sentences about a rank.
     [[nodiscard]] std::string whose_child() const;
 
 private:

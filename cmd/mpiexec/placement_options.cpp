@@ -43,7 +43,7 @@ constexpr std::array map_words{
     MapWord{"numanode", Map::numa},
 };
 
-/// Whether `text` is one of the words, small letters.
+/// Returns true if `text` is one of the words, which are in small letters.
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), text) != words.end();
 }
@@ -52,7 +52,7 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The words that help shows: the first ones of a table.
+/// Returns the words that help shows: the first ones of a table.
 template <class Table>
 std::string first_words(const Table& table, std::size_t count) {
     std::string list;
@@ -84,7 +84,7 @@ void set_binding_qualifier(Job& job, std::string_view option, const std::string&
     }
 }
 
-/// "ppr:N:node": N ranks on each. Of smaller things it is the mapping alone.
+/// Parses "ppr:N:node": N ranks on each node. Smaller objects than nodes set only the mapping.
 void set_ranks_per(Job& job, std::string_view option, const std::vector<std::string>& parts) {
     if (parts.size() < 3)
         throw Failure(exit_usage, fmt::format("{}: it is ppr:N:WHAT, as ppr:4:node", option));

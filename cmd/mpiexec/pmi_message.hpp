@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// One line of the PMI-1 wire protocol: "cmd=put kvsname=k key=a value=b".
+/// A line of the PMI-1 wire protocol: "cmd=put kvsname=k key=a value=b".
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@ namespace heddle::mpiexec {
 
 class PmiMessage {
 public:
-    /// Reads a line without its newline. `value=` takes the rest of the line, blanks included.
+    /// Parses a line without its newline. `value=` takes the rest of the line, blanks included.
     explicit PmiMessage(std::string_view line) {
         while (!line.empty()) {
             const std::size_t equals = line.find('=');
@@ -26,7 +26,7 @@ public:
         }
     }
 
-    /// The field called `name`, empty when there is none.
+    /// Returns the field called `name`, or an empty text if there is none.
     [[nodiscard]] std::string operator[](const std::string& name) const {
         const auto found = fields_.find(name);
         return found == fields_.end() ? std::string() : found->second;

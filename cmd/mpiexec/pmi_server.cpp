@@ -15,7 +15,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-constexpr std::size_t longest_line = 65536;  // far above any legal one
+constexpr std::size_t longest_line = 65536;  // far above any legal line
 
 int number(const std::string& text, int otherwise) {
     int value = otherwise;
@@ -122,7 +122,8 @@ void PmiServer::answer(int rank, const std::string& line) {
     }
 }
 
-/// The client waits for this answer, so the socket has room for it; one that has not is broken.
+/// Sends an answer. The client waits for it, so the socket has room; a socket without room is
+/// broken.
 void PmiServer::reply(int rank, std::string_view text) {
     const UniqueFd& socket = client(rank).socket;
     if (!socket) return;
@@ -184,7 +185,7 @@ void PmiServer::name_service(int rank, const std::string& command, const std::st
     reply(rank, fmt::format("cmd={} info=ok rc=0 msg=success", answer));
 }
 
-/// A spawn request has many lines; only its end is answered.
+/// Takes a line of a spawn request. Only the request's end is answered.
 void PmiServer::spawn_line(int rank, const std::string& line) {
     client(rank).in_spawn = line != "endcmd";
     if (line == "endcmd") reply(rank, "cmd=spawn_result rc=-1 errmsg=spawning_is_not_supported");

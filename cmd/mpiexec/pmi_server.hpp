@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The PMI-1 server: how the ranks of a job find each other, over one socket for each rank.
+/// The PMI-1 server, by which the ranks of a job find each other, over one socket for each rank.
 ///
-/// The protocol is asked and answered line by line; a rank has one question open at a time. Knows
-/// one key-value space, a barrier and published names. Spawning is answered with an error.
+/// The protocol is asked and answered line by line. A rank has one question open at a time. The
+/// server has one key-value space, a barrier and published names. It answers a request to spawn
+/// with an error.
 
 #include <functional>
 #include <string>
@@ -23,16 +24,18 @@ public:
     static constexpr std::size_t value_bytes = 1024;
 
     struct Events {
-        std::function<void(int rank, int code)> abort;  ///< a rank asked to end the job
-        std::function<void()> waiting;                  ///< a rank began to wait for others
+        std::function<void(int rank, int code)> abort;  ///< called when a rank asks to end the job
+        std::function<void()> waiting;                  ///< called when a rank begins to wait for
+                                                        ///< others
     };
 
     PmiServer(EventLoop& loop, int ranks, int universe_size, Events events);
 
-    /// The rank's end of its connection, open until started(). Failure when there is none to have.
+    /// Returns the rank's end of its connection, open until started(). Throws Failure if no
+    /// connection can be made.
     UniqueFd connect(int rank, int program);
 
-    /// Answers whatever `rank` has sent so far; call before judging how it ended.
+    /// Answers all requests that `rank` has sent so far. Call it before judging how the rank ended.
     void drain(int rank);
 
     [[nodiscard]] PmiPhase phase(int rank) const { return client(rank).phase; }
@@ -70,10 +73,10 @@ private:
     Events events_;
     std::vector<Client> clients_;
     int universe_size_;
-    int waiting_ = 0;  ///< ranks inside the barrier
+    int waiting_ = 0;  ///< number of ranks inside the barrier
     std::string space_;
     std::unordered_map<std::string, std::string> values_;
-    std::vector<std::string> keys_;  ///< of values_, in the order in which they came
+    std::vector<std::string> keys_;  ///< the keys of values_, in the order in which they came
     std::unordered_map<std::string, std::string> names_;
 };
 

@@ -15,7 +15,7 @@ std::string own_library(const char* name) {
 void preload(Environment& environment, const std::string& library) {
     const std::string given(environment.value("LD_PRELOAD"));
     environment.set("LD_PRELOAD", given.empty() ? library : library + ":" + given);
-    // A program with AddressSanitizer refuses to have anything before its runtime.
+    // A program with AddressSanitizer refuses to have a library before its runtime.
     const std::string options(environment.value("ASAN_OPTIONS"));
     environment.set("ASAN_OPTIONS",
                     (options.empty() ? "" : options + ":") + "verify_asan_link_order=0");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Libraries of the installation that stand before a rank's program: the tracer, the checker.
+/// Libraries of the installation that are loaded before a rank's program: the tracer, the checker.
 
 #include <string>
 
@@ -8,10 +8,10 @@
 
 namespace heddle::mpiexec {
 
-/// Where the installation has the library of that name, whether it is there or not.
+/// Returns the path of the installation's library of that name. The file need not exist.
 std::string own_library(const char* name);
 
-/// Has a library loaded before all others.
+/// Makes the rank load a library before all others.
 void preload(Environment& environment, const std::string& library);
 
 }  // namespace heddle::mpiexec

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the kernel says of a process: whether it runs or sleeps, and how long it has run.
+/// The kernel's state of a process: whether it runs or sleeps, and how long it has run.
 
 #include <optional>
 
 namespace heddle::mpiexec {
 
 struct ProcessState {
-    char letter;      ///< of its first thread, as ps shows it
-    long long ticks;  ///< of processor time, of all its threads
+    char letter;      ///< the state of its first thread, as ps shows it
+    long long ticks;  ///< the processor time of all its threads
 
-    /// It sleeps, or has ended: it does not go on by itself before something happens.
+    /// Returns true if it sleeps or has ended, and so does not go on by itself.
     [[nodiscard]] bool waits() const { return letter == 'S' || letter == 'Z' || letter == 'X'; }
 };
 
-/// Nothing if there is no such process.
+/// Returns nothing if there is no such process.
 std::optional<ProcessState> state_of(long long process);
 
 }  // namespace heddle::mpiexec

@@ -30,7 +30,7 @@ struct CloseFolder {
     void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
 
-/// The parent of `pid`, 0 when there is no such process.
+/// Returns the parent of `pid`, or 0 if there is no such process.
 pid_t parent_of(pid_t pid) {
     std::FILE* file = std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "re");
     if (file == nullptr) return 0;
@@ -38,7 +38,8 @@ pid_t parent_of(pid_t pid) {
     const std::size_t size = std::fread(text.data(), 1, text.size() - 1, file);
     std::fclose(file);
     text[size] = '\0';
-    const char* after_name = std::strrchr(text.data(), ')');  // the name itself may hold anything
+    // The name itself may contain parentheses.
+    const char* after_name = std::strrchr(text.data(), ')');
     char state = 0;
     int parent = 0;
     if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d", &state, &parent) != 2)
@@ -48,7 +49,7 @@ pid_t parent_of(pid_t pid) {
 
 using Children = std::unordered_map<pid_t, std::vector<pid_t>>;
 
-/// Who is whose child, of all processes; works also where /proc/PID/task/TID/children is missing.
+/// Returns the children of every process. It also works if /proc/PID/task/TID/children is missing.
 Children all_children() {
     Children children;
     const std::unique_ptr<DIR, CloseFolder> folder(::opendir("/proc"));
@@ -107,7 +108,7 @@ void wait_for_child(long milliseconds) {
     ::sigtimedwait(&set, nullptr, &limit);
 }
 
-/// Reaps what has ended. False when there are no children any more.
+/// Reaps all processes that have ended. Returns false if there are no children any more.
 bool reap_all() {
     while (true) {
         const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
@@ -139,7 +140,7 @@ bool kill_descendants(const std::vector<pid_t>& spared) {
     while (now_ms() < deadline) {
         if (!reap_all()) return true;
         if (signal_descendants(SIGKILL, spared) == 0) return true;  // the spared ones are left
-        wait_for_child(20);  // not longer: an orphan may come to us without a signal
+        wait_for_child(20);  // not longer, since an orphan may become a child without a signal
     }
     return false;
 }

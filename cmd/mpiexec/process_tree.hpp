@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The descendants of this process, found and ended.
+/// Finds and ends the descendants of this process.
 ///
-/// A subreaper inherits the orphans among its descendants, whatever session or process group they
-/// moved to; so a subreaper without children has no descendants, and that is known exactly.
+/// A subreaper inherits the orphans among its descendants, in whatever session or process group
+/// they are. A subreaper without children therefore surely has no descendants.
 
 #include <sys/types.h>
 
@@ -13,24 +13,26 @@ namespace heddle::mpiexec {
 
 void become_subreaper();
 
-/// The children of this process, and with `deep` all that stem from them.
+/// Returns the children of this process; with `deep`, all its descendants.
 std::vector<pid_t> descendants(bool deep);
 
-/// What mpiexec is called that starts the children of a rank (children.hpp), which end themselves: their kernel's name.
+/// The kernel's name of an mpiexec that runs the children of a rank (children.hpp). These end
+/// themselves.
 inline constexpr const char* name_of_children = "heddle-children";
 
-/// The nearest descendants of that name.
+/// Returns the nearest descendants with that name.
 std::vector<pid_t> jobs_of_children();
 
-/// Sends `signal` to all descendants but `spared` and what stems from them. Answers how many.
+/// Sends `signal` to all descendants except `spared` and their descendants. Returns how many got
+/// it.
 int signal_descendants(int signal, const std::vector<pid_t>& spared = {});
 
-/// Kills all descendants but `spared` and reaps them. False when some did not die in a few seconds.
-/// SIGCHLD must be blocked.
+/// Kills all descendants except `spared` and reaps them. Returns false if some did not die in a few
+/// seconds. SIGCHLD must be blocked.
 bool kill_descendants(const std::vector<pid_t>& spared = {});
 
-/// Kills and reaps all descendants but `spared`, since `child`, a process of the launcher itself, was ended
-/// by `signal`; says so. Answers the exit code that follows.
+/// Kills and reaps all descendants except `spared`, after `signal` has ended `child`, a process of
+/// the launcher itself. Reports that, and returns the exit code.
 int end_without(pid_t child, int signal, const std::vector<pid_t>& spared = {});
 
 }  // namespace heddle::mpiexec

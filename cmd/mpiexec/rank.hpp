@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the keeper knows about a rank.
+/// The keeper's record of a rank.
 
 #include <sys/types.h>
 
@@ -11,8 +11,8 @@ namespace heddle::mpiexec {
 
 struct Rank {
     std::size_t program = 0;    ///< index into Job::programs
-    pid_t pid = 0;              ///< also its process group; 0: not started
-    std::optional<int> status;  ///< as waitpid() gives it, once it has ended
+    pid_t pid = 0;              ///< also its process group; 0 if it was not started
+    std::optional<int> status;  ///< the value of waitpid(), once it has ended
 
     [[nodiscard]] bool alive() const { return pid > 0 && !status; }
 };

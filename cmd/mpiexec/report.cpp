@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds between_looks{20};
-constexpr milliseconds for_lines{3000};  ///< that addr2line may take
+constexpr milliseconds for_lines{3000};  ///< the time for addr2line
 
 std::string how_it_ended(int status) {
     if (WIFSIGNALED(status)) return "was ended by " + signal_name(WTERMSIG(status));

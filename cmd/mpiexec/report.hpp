@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where the ranks of a job are, and whether they wait for each other for ever: what mpiexec tells before it ends a job
-/// that hangs. Of ranks that another launcher has started each keeper tells of its own.
+/// Reports where the ranks of a job are, and whether they wait for each other for ever. mpiexec
+/// prints it before it ends a job that hangs. If another launcher has started the ranks, each
+/// keeper reports on its own.
 
 #include <optional>
 #include <vector>
@@ -16,7 +17,7 @@
 
 namespace heddle::mpiexec {
 
-/// What a keeper knows of its ranks.
+/// The keeper's data on its ranks.
 struct Kept {
     const Job& job;
     const std::vector<Rank>& ranks;
@@ -24,16 +25,16 @@ struct Kept {
     const PmiServer& pmi;
 };
 
-/// What the ranks are doing just now.
+/// Returns the present state of the ranks.
 hangs::Snapshot look_at_ranks(const Kept& kept);
 
-/// A report in two steps: the ranks are looked at, which takes hundredths of a second, and may then be ended; the rest
-/// is found in files.
+/// A report in two steps. The constructor looks at the ranks, which takes hundredths of a second.
+/// They may then be ended, since tell() finds the rest in files.
 class RankReport {
 public:
-    /// `least_wait`: nothing is told if no thread has waited for so many seconds.
+    /// Prepares to tell nothing if no thread has waited for `least_wait` seconds.
     explicit RankReport(const Kept& kept, double least_wait = 0);
-    /// Of a job whose ranks have all been looked at twice.
+    /// Takes the two looks at all ranks of a job.
     RankReport(hangs::Snapshot before, hangs::Snapshot now);
 
     void tell();
@@ -43,7 +44,7 @@ private:
     std::optional<hangs::CallSites> sites_;
 };
 
-/// Writes lines of a report, bold where that shows.
+/// Write lines of a report, bold on a terminal.
 void say_report(const hangs::Snapshot& now, const hangs::Snapshot* before);
 void say_verdict(const hangs::Verdict& verdict);
 

@@ -27,7 +27,7 @@ template <class Sockaddr>
 UniqueFd listen_everywhere(Sockaddr address) {
     const int off = 0;
     UniqueFd socket = tcp_socket(reinterpret_cast<const sockaddr*>(&address)->sa_family);
-    // One socket for both versions of the protocol; of the older one the option is none.
+    // One socket serves both versions of IP. An IPv4 socket does not have the option.
     (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (!socket ||
         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
@@ -37,7 +37,7 @@ UniqueFd listen_everywhere(Sockaddr address) {
 }
 
 std::uint16_t port_of(const UniqueFd& socket) {
-    sockaddr_in6 address{};  // the port of both families is in the same place
+    sockaddr_in6 address{};  // the port of both families is at the same place
     socklen_t length = sizeof address;
     return ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0
         ? ntohs(address.sin6_port)

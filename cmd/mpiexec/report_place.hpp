@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where keepers on other hosts tell mpiexec of their ranks: a socket, and a variable by which it is found.
+/// The socket at which keepers on other hosts report to mpiexec, and the variable by which they
+/// find it.
 ///
-/// Secret         the variable has a number that only this job knows. Whoever connects has to say it.
+/// Secret         the variable has a number that only this job knows. A process that connects has
+///                to send it.
 
 #include <optional>
 #include <string>
@@ -17,15 +19,16 @@ using ReportAddress = transport::sockets::Address;
 
 using hangs::report_variable;
 
-/// A socket that listens on all addresses of this host, and its address. Empty if there can be none.
+/// Returns a socket that listens on all addresses of this host, and sets `address`. Returns an
+/// empty one if it cannot be made.
 UniqueFd listen_for_reports(ReportAddress& address);
 
-/// Digits for a variable.
+/// Returns the address as digits for a variable.
 std::string text_of(const ReportAddress& address);
-/// Nothing if it is no such text.
+/// Returns nothing if `text` has another form.
 std::optional<ReportAddress> report_address_of(const std::string& text);
 
-/// A socket that begins to connect, and does not block. Empty: it cannot.
+/// Returns a socket that begins to connect, and does not block. Returns an empty one if it cannot.
 UniqueFd begin_to_connect(const transport::sockets::Endpoint& endpoint);
 
 }  // namespace heddle::mpiexec

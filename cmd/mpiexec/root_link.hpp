@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The keeper of a rank that another launcher has started tells the mpiexec that the user has called of that rank
-/// (far_ranks.hpp): that it waits, where it is and what its threads do when that is asked, and how it has ended.
-/// Where mpiexec cannot be connected to, nobody is told, and this keeper reports by itself.
+/// The connection of a keeper, whose rank another launcher has started, to the mpiexec that the
+/// user has called (far_ranks.hpp). The keeper reports that the rank waits, and how the rank has
+/// ended. On request it reports where the rank is and what its threads do. If mpiexec cannot be
+/// reached, the keeper prints its reports itself.
 
 #include <cstdint>
 #include <list>
@@ -20,19 +21,20 @@ namespace heddle::mpiexec {
 
 class RootLink {
 public:
-    /// As the launcher has handed it down in the environment, where it goes no further; nullptr if it has not.
+    /// Returns a link by the launcher's variable, which it removes from the environment. Returns
+    /// nullptr if there is no variable.
     static std::unique_ptr<RootLink> of_environment(EventLoop& loop, const Kept& kept);
 
     RootLink(EventLoop& loop, const Kept& kept, ReportAddress address);
 
     [[nodiscard]] bool is_up() const { return link_ != nullptr && link_->is_open(); }
-    /// When the next look at the rank is due, on the clock of now_ms(); -1: never.
+    /// Returns when the next look at the rank is due, on the clock of now_ms(), or -1 for never.
     [[nodiscard]] long long due() const;
     void look(long long now);
     void rank_ended();
 
 private:
-    /// What threads do is looked at for a while.
+    /// A request to watch the threads for a while.
     struct Watched {
         std::uint32_t round;
         long long until, next;  ///< on the clock of now_ms()

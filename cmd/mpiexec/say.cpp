@@ -20,7 +20,7 @@ std::string lower_first(std::string text) {
     return text;
 }
 
-/// sigabbrev_np() is younger than the C libraries that mpiexec runs on.
+/// The names of signals. sigabbrev_np() is younger than the C libraries that mpiexec runs on.
 struct Signal {
     int number;
     std::string_view name;

@@ -23,7 +23,7 @@ namespace {
     throw Failure(code, fmt::format("cannot run '{}': {}", name, reason));
 }
 
-/// `name` as seen from the directory of the program.
+/// Returns `name` relative to the directory of the program.
 std::string from_directory(const Program& program, const std::string& name) {
     if (name.starts_with('/') || program.directory.empty()) return name;
     return program.directory + "/" + name;
@@ -39,7 +39,7 @@ void check_directory(const Program& program) {
         throw Failure(exit_failed, fmt::format("-wdir {}: not a directory", program.directory));
 }
 
-/// Refuses a file that is there but cannot be executed.
+/// Refuses a file that exists but cannot be executed.
 void check_file(const std::string& name, const std::string& path) {
     struct stat found{};
     if (::stat(path.c_str(), &found) != 0)
@@ -79,7 +79,7 @@ std::string search_path(const Program& program, const std::string& name) {
     }
 }
 
-/// What is executed, as seen from the program's directory.
+/// Returns the file to execute, relative to the program's directory.
 std::string find_file(const Program& program) {
     const std::string& name = program.command.front();
     if (name.empty()) refuse(exit_not_found, name, "its name is empty");
@@ -169,7 +169,7 @@ bool descriptors_suffice(int ranks, int descriptors_per_rank) {
 }
 
 void check_limits(int ranks, int descriptors_per_rank) {
-    if (ranks < 64) return;  // always fits; fork tells where it does not
+    if (ranks < 64) return;  // they always fit, and otherwise fork() fails
     check_processes(ranks);
     check_descriptors(ranks, descriptors_per_rank);
     check_memory(ranks);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Signals to a keeper that has no guard: each becomes a byte in a pipe, as the guard writes them.
+/// Passes signals to a keeper without a guard: each becomes a byte in a pipe, as the guard writes
+/// them.
 
 #include <initializer_list>
 
@@ -8,10 +9,11 @@
 
 namespace heddle::mpiexec {
 
-/// The end to read from, or Failure. Once in a process. With SIGTSTP it does not stop the process any more.
+/// Returns the end to read from, or throws Failure. Call it once in a process. With SIGTSTP in
+/// `more`, that signal does not stop the process any more.
 UniqueFd signals_to_keeper(std::initializer_list<int> more = {});
 
-/// Whether a signal came that asks to end.
+/// Returns true if a signal has come that asks to end.
 bool was_told_to_end() noexcept;
 
 }  // namespace heddle::mpiexec

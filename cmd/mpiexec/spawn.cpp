@@ -21,14 +21,15 @@ namespace {
 rlimit descriptors_at_start;
 bool sigpipe_ignored_at_start;
 
-/// From here to exec in the new process: nothing that allocates or takes a lock is needed.
+/// The code between fork and exec in the new process. It allocates nothing and takes no lock.
 class Child {
 public:
     Child(const RankStart& rank, int errors) : rank_(rank), errors_(errors) {}
 
     [[noreturn]] void become(char* const* arguments, char* const* environment, pid_t parent) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() != parent) ::_exit(exit_failed);  // it died before it could matter
+        // The parent died before prctl() took effect.
+        if (::getppid() != parent) ::_exit(exit_failed);
         ::setpgid(0, 0);
         bind_here(rank_.threads);  // a binding that the kernel refuses is not worth a job
         connect_streams();
@@ -46,7 +47,8 @@ public:
 
 private:
     void connect_streams() const {
-        // Standard streams are open in the launcher, so no source is overwritten before its turn.
+        // Standard streams are open in the launcher, so no source is overwritten before it is
+        // copied.
         ::dup2(rank_.input, STDIN_FILENO);
         ::dup2(rank_.output, STDOUT_FILENO);
         ::dup2(rank_.error, STDERR_FILENO);
@@ -68,7 +70,7 @@ private:
         return read && start == std::array<char, 4>{'\x7f', 'E', 'L', 'F'};
     }
 
-    /// A script without a first line "#!" is the shell's, as everywhere.
+    /// Runs a script without a first line "#!" by the shell, as shells do.
     static void run_by_shell(const char* file, char* const* arguments, char* const* environment) {
         std::vector<char*> command{const_cast<char*>("/bin/sh"), const_cast<char*>(file)};
         for (char* const* word = arguments + 1; *word != nullptr; ++word) command.push_back(*word);
@@ -78,7 +80,8 @@ private:
 
     [[noreturn]] void give_up(bool in_directory) const {
         const StartError error{rank_.rank, in_directory, errno};
-        (void)!::write(errors_, &error, sizeof error);  // smaller than PIPE_BUF: not torn
+        // Smaller than PIPE_BUF, so it is written as a whole.
+        (void)!::write(errors_, &error, sizeof error);
         ::_exit(exit_not_found);
     }
 
@@ -121,7 +124,7 @@ pid_t Spawner::start(RankStart& rank) {
 
 bool Spawner::next_error(StartError& error) {
     const ssize_t size = ::read(errors_.get(), &error, sizeof error);
-    if (size == 0) all_became_ = true;  // nobody has the other end any more
+    if (size == 0) all_became_ = true;  // no process has the other end any more
     return size == static_cast<ssize_t>(sizeof error);
 }
 

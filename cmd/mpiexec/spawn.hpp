@@ -2,9 +2,9 @@
 #pragma once
 /// Starts one rank.
 ///
-/// A rank stays in the session of mpiexec (the scheduler groups processes by session, and yielding
-/// across groups yields nothing), leads a process group of its own, so that signals reach what it
-/// started as well, and dies with the process that started it.
+/// A rank stays in the session of mpiexec. The scheduler groups processes by session, and yielding
+/// across groups yields nothing. It leads a process group of its own, so that signals also reach
+/// the processes it has started. It dies with the process that started it.
 
 #include <sys/types.h>
 
@@ -17,17 +17,17 @@
 
 namespace heddle::mpiexec {
 
-/// What a rank is given. All descriptors stay the caller's.
+/// The data that a rank is started with. All descriptors remain the caller's.
 struct RankStart {
     const Program& program;
     int rank;
     Environment environment;          ///< complete
-    const std::vector<int>& threads;  ///< hardware threads to bind to, may be empty
+    const std::vector<int>& threads;  ///< hardware threads to bind to; may be empty
     int input, output, error;
-    int pmi, node, pages;  ///< kept across exec; no pages: -1
+    int pmi, node, pages;  ///< kept across exec; pages may be -1
 };
 
-/// A rank that could not become its program.
+/// The error of a rank that could not become its program.
 struct StartError {
     int rank;
     bool in_directory;  ///< chdir failed, not exec
@@ -38,30 +38,31 @@ class Spawner {
 public:
     Spawner();
 
-    /// The process id, or -1 with errno when there can be no further process.
+    /// Returns the process id, or -1 with errno if there can be no further process.
     pid_t start(RankStart& rank);
 
-    /// Readable when next_error() may have something to tell.
+    /// Returns a descriptor that is readable when next_error() may have an error.
     [[nodiscard]] int fd() const { return errors_.get(); }
 
-    /// True and `error` filled in when a started rank failed to become its program.
+    /// Returns true and fills in `error` if a started rank failed to become its program.
     bool next_error(StartError& error);
 
-    /// No rank is started any more; so that all_became() can tell.
+    /// Says that no further rank is started, so that all_became() can tell.
     void no_more() { errors_in_.reset(); }
-    /// Whether next_error() has found that all ranks have become their programs, or failed to.
+    /// Returns whether next_error() has found that all ranks have become their programs, or failed
+    /// to.
     [[nodiscard]] bool all_became() const { return all_became_; }
 
-    /// Remembers limits and dispositions that the launcher changes for itself; early in main().
+    /// Saves limits and dispositions that the launcher changes for itself. main() calls it early.
     static void remember_settings();
 
 private:
     UniqueFd errors_;
-    UniqueFd errors_in_;  ///< the ranks' end, closed by exec
+    UniqueFd errors_in_;  ///< the ranks' end; exec closes it
     bool all_became_ = false;
 };
 
-/// Why a rank could not be started, for the user.
+/// Returns the reason why a rank could not be started, for the user.
 std::string explain(const StartError& error, const Program& program);
 
 }  // namespace heddle::mpiexec

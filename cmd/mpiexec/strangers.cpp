@@ -12,8 +12,8 @@
 namespace heddle::mpiexec {
 
 std::string foreign_library(pid_t pid) {
-    // By this name programs load Open MPI, whose ranks find each other by PMIx. MPICH and its relatives speak PMI-1,
-    // as this mpiexec does: their ranks are a job.
+    // Programs load Open MPI by this name, and its ranks find each other by PMIx. MPICH and its
+    // relatives speak PMI-1, as this mpiexec does: their ranks form one job.
     constexpr std::string_view name = "/libmpi.so.40";
     constexpr std::string_view ours = "/heddle/faces/";
     std::ifstream maps(fmt::format("/proc/{}/maps", pid));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Programs of another MPI whose ranks never find each other under this mpiexec: those of Open MPI, not those of MPICH.
+/// Finds programs of another MPI whose ranks never find each other under this mpiexec. These are
+/// programs of Open MPI, not of MPICH.
 
 #include <sys/types.h>
 
@@ -8,10 +9,11 @@
 
 namespace heddle::mpiexec {
 
-/// The file of another MPI's library that the process has loaded; empty: there is none.
+/// Returns the file of another MPI's library that the process has loaded, or an empty text if there
+/// is none.
 std::string foreign_library(pid_t pid);
 
-/// What to do about it.
+/// Returns advice on a rank that has loaded `library`.
 std::string advice_on(const std::string& library);
 
 }  // namespace heddle::mpiexec

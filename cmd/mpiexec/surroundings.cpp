@@ -12,7 +12,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// Slurm, PBS, LSF, Grid Engine, Flux, OAR.
+/// Returns true in allocations of Slurm, PBS, LSF, Grid Engine, Flux, OAR.
 bool in_an_allocation() {
     constexpr std::array variables{"SLURM_JOB_ID", "PBS_JOBID",   "LSB_JOBID",
                                    "PE_HOSTFILE",  "FLUX_JOB_ID", "OAR_JOB_ID"};
@@ -20,7 +20,8 @@ bool in_an_allocation() {
                        [](const char* variable) { return std::getenv(variable) != nullptr; });
 }
 
-/// Threads that run or could, other than this one. The fourth field of /proc/loadavg is "running/all".
+/// Returns how many threads run or could, except this one. The fourth field of /proc/loadavg is
+/// "running/all".
 int running_now() {
     std::ifstream file("/proc/loadavg");
     std::string skipped;
@@ -29,7 +30,7 @@ int running_now() {
     return std::max(running - 1, 0);
 }
 
-/// The least of some looks, since much that runs does so for microseconds.
+/// Returns the least of some looks, since many threads run only for microseconds.
 int running() {
     constexpr int looks = 4;
     constexpr timespec between{0, 250'000};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Whose the cores are that a job may use. A rank that is bound beside another process that computes waits for it,
-/// while the kernel would move the rank to an idle core.
+/// Says whether other processes use the cores of a job. A rank bound beside another process that
+/// computes waits for it. The kernel would move an unbound rank to an idle core.
 
 #include <string>
 #include <vector>
@@ -12,12 +12,12 @@ namespace heddle::mpiexec {
 
 struct Surroundings {
     bool own =
-        false;  ///< A batch system gave the cores, or a cpuset holds fewer than the machine has.
+        false;  ///< a batch system gave the cores, or a cpuset holds fewer than the machine has
     int busy =
-        0;  ///< Threads of other processes that run, or wait for a core, now. Not read where `own`.
+        0;  ///< other processes' threads that run, or wait for a core, now; not read if `own`
 };
 
-/// How many hardware threads the kernel uses, at least one.
+/// Returns how many hardware threads the kernel uses, at least one.
 int online_threads();
 
 Surroundings look_around(const std::vector<Core>& cores);

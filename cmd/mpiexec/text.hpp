@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Words of the command line, taken apart.
+/// Takes words of the command line apart.
 
 #include <string>
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace heddle::mpiexec {
 
-/// `text` in small letters (ASCII).
+/// Returns `text` in small letters (ASCII).
 std::string lower(std::string_view text);
 
-/// The parts between `separator`s; at least one.
+/// Returns the parts between `separator`s, at least one.
 std::vector<std::string> split(std::string_view text, char separator);
 
 }  // namespace heddle::mpiexec

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int most_cpus = 8192;
 
-/// The content of a small file, empty when it cannot be read.
+/// Returns the content of a small file, or an empty text if it cannot be read.
 std::string content(const std::string& path) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) return {};
@@ -29,7 +29,7 @@ std::string content(const std::string& path) {
     return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
-/// Which NUMA node each hardware thread belongs to; empty where there is one node.
+/// Returns the NUMA node of each hardware thread. Returns nothing if there is one node.
 std::vector<int> numa_nodes() {
     const std::vector<int> nodes = parse_cpu_list(content("/sys/devices/system/node/online"));
     if (nodes.size() < 2) return {};
@@ -42,7 +42,7 @@ std::vector<int> numa_nodes() {
     return node_of;
 }
 
-/// The allowed hardware threads that share a core with `cpu`.
+/// Returns the allowed hardware threads that share a core with `cpu`.
 std::vector<int> siblings(int cpu, const std::vector<int>& allowed) {
     const std::string path =
         fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu);

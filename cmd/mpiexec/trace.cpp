@@ -26,7 +26,7 @@ constexpr std::size_t most_advice = 10;  ///< sentences
 
 std::string library() { return own_library("libheddle_trace.so"); }
 
-/// What an earlier job has left there.
+/// Removes the events that an earlier job has left there.
 void remove_events(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> found;
@@ -40,7 +40,7 @@ void remove_events(const fs::path& folder) {
     throw Failure(exit_failed, fmt::format("{} {}: {}", what, path, error_text(error)));
 }
 
-/// Beside the file that is to be written.
+/// Makes the folder beside the file that is to be written.
 std::string folder_beside(const std::string& file) {
     std::error_code error;
     const std::string folder = fs::absolute(file, error).string() + ".parts";
@@ -50,7 +50,7 @@ std::string folder_beside(const std::string& file) {
     return folder;
 }
 
-/// For as long as the job runs; where other machines see it, if there are some.
+/// Makes a folder for the duration of the job. If it is shared, other machines can see it.
 std::string folder_for_advice(bool shared) {
     const char* given = std::getenv("TMPDIR");
     std::error_code error;
@@ -81,7 +81,7 @@ void say_advice(const timeline::Timeline& timeline) {
 
 void prepare_trace(Job& job) {
     if (job.trace_file.empty() && !job.timed_advice) return;
-    if (job.check) {  // which stands at the same place, before the program
+    if (job.check) {  // the checker is preloaded at the same place
         if (!job.trace_file.empty())
             throw Failure(exit_usage, "--check and --trace do not go together: run the job twice");
         job.timed_advice = false;
@@ -89,7 +89,7 @@ void prepare_trace(Job& job) {
     }
     if (::access(library().c_str(), R_OK) != 0) {
         if (!job.trace_file.empty()) cannot("--trace", library(), errno);
-        job.timed_advice = false;  // a build with a sanitizer has none
+        job.timed_advice = false;  // a build with a sanitizer has no tracer
         return;
     }
     job.trace_folder = job.trace_file.empty() ? folder_for_advice(takes_other_machines(job))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A file descriptor with one owner, closed with it. Movable, not copyable.
+/// A file descriptor with one owner, which closes it. Movable, not copyable.
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -35,17 +35,19 @@ private:
     int fd_ = -1;
 };
 
-/// The same descriptor, closed on exec, under a number that shell scripts do not use themselves.
+/// Returns the same descriptor, closed on exec, under a number that shell scripts do not use
+/// themselves.
 inline UniqueFd out_of_the_way(UniqueFd fd) noexcept {
     UniqueFd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 20));
     return moved ? std::move(moved) : std::move(fd);
 }
 
-/// Closes `first` and all above: an end of a pipe that a process keeps would never be seen to be closed.
+/// Closes `first` and all above. If a process keeps an end of a pipe, the other end never sees it
+/// closed.
 inline void close_from(int first) {
-    // By number: C libraries before glibc 2.34 have no function.
+    // A direct system call, since C libraries before glibc 2.34 have no function.
     if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0) return;
-    const long most = ::sysconf(_SC_OPEN_MAX);  // the kernel is older than 5.9
+    const long most = ::sysconf(_SC_OPEN_MAX);  // for a kernel older than 5.9
     for (int fd = first; fd < most; ++fd) ::close(fd);
 }
 

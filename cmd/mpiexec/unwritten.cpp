@@ -23,10 +23,11 @@ namespace {
 
 using platform::PrintView;
 
-/// A pipe that has room for a part only takes whole pages, and what such a write has beyond them.
+/// The least that has come of a write that was cut off. A pipe with room for a part takes only
+/// whole pages, and the bytes of the write beyond them.
 constexpr std::size_t least_cut_off = (PrintView::bytes_with_text - sizeof(PrintView)) % 4096;
 
-/// The length of the longest end of `text` with which `other` begins.
+/// Returns the length of the longest end of `text` with which `other` begins.
 std::size_t overlap(std::string_view text, std::string_view other) {
     for (std::size_t n = std::min(text.size(), other.size()); n > 0; --n)
         if (text.substr(text.size() - n) == other.substr(0, n)) return n;
@@ -46,7 +47,7 @@ bool is_empty(int pipe) {
     return ::ioctl(pipe, FIONREAD, &bytes) == 0 && bytes == 0;
 }
 
-/// False if it is known that the process's standard output is another file by now.
+/// Returns false if the process's standard output is known to be another file by now.
 bool writes_to(long long process, int stream) {
     struct stat its{}, ours{};
     if (::stat(fmt::format("/proc/{}/fd/1", process).c_str(), &its) != 0) return true;
@@ -89,7 +90,7 @@ std::unique_ptr<Unwritten> Unwritten::make(LookingGlass& glass, UniqueFd& end) {
     UniqueFd out;
     if (!make_pipe(out, end, O_CLOEXEC)) return nullptr;
     return std::unique_ptr<Unwritten>(new Unwritten(glass, std::move(out)));
-#else  // nobody can look into a stream
+#else  // streams cannot be looked into
     (void)glass, (void)end;
     return nullptr;
 #endif
@@ -115,12 +116,12 @@ std::optional<Unwritten::Head> Unwritten::head() {
 #endif
 }
 
-/// The first `bytes` of what has been printed and not written.
+/// Returns the first `bytes` of the text that was printed and not written.
 std::string Unwritten::text(std::size_t bytes) {
     std::string record(platform::print_head_bytes + bytes, '\0');
     if (!glass_.copy(pipe_.get(), record.data(), record.size())) return {};
     record.erase(0, platform::print_head_bytes);
-    if (!record.starts_with(shown_)) shown_.clear();  // the program has thrown that away
+    if (!record.starts_with(shown_)) shown_.clear();  // the program has discarded that
     return record;
 }
 
@@ -142,16 +143,16 @@ std::string Unwritten::pass(std::string_view bytes) {
     return text;
 }
 
-/// Whether what is in the buffer repeats what came last.
+/// Returns true if the text in the buffer repeats the last bytes that came.
 bool Unwritten::may_have_come(const std::string& text) {
     return !held_.empty() || (shown_.empty() && overlap(last_, text) > 0);
 }
 
-/// Whether the process has come out of a write that it was in when something came last.
+/// Returns true if the process has left the write in which it was when the last bytes came.
 bool Unwritten::has_run(long long process) {
     const auto state = state_of(process);
     if (!state) return false;
-    if (state->letter == 'S') return true;  // it does not wait for room in a stream that is empty
+    if (state->letter == 'S') return true;  // it does not wait for room, since the stream is empty
     if (!ran_) ran_ = state->ticks;
     return state->ticks > *ran_ + 1;
 }

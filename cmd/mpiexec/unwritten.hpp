@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a rank has printed and its C library not written yet: seen through a pipe of pages
-/// (platform/print_view.hpp), so that it can be passed on while the rank computes, and after its death.
-///
-/// Course         a rank that is linked with the library puts its pages into the pipe. From then on look()
-///                answers what can be passed on before the rank writes it, and rest() what it never wrote.
-///                When it writes after all, pass() leaves out what has been passed on already.
-/// Certainty      a write shows in the stream before it shows in the pages. So what two looks have found in
-///                the pages, while nothing came, was not written, unless the rank was stopped on its way out
-///                of the write; where the text repeats what came last, it is asked for whether it ran since.
-/// Cut off        a rank that is killed in the middle of a write had filled its buffer. What of it repeats
-///                what came last is taken to have come.
-/// Not seen       text of a program that has forked, of one that changes the stream's buffer itself, of wide
-///                characters. It comes when it is written.
+/// Text that a rank has printed and its C library has not written yet. It is seen through a pipe of
+/// pages (platform/print_view.hpp). So it can be passed on while the rank computes, and after its
+/// death.
+/// Course         a rank that is linked with the library puts its pages into the pipe. From then on
+///                look() returns the text that can be passed on before the rank writes it. rest()
+///                returns the text that it never wrote. When the rank writes after all, pass()
+///                leaves out the text that has been passed on.
+/// Certainty      a write shows in the stream before it shows in the pages. If two looks have found
+///                a text in the pages, and nothing came between, it was not written. The exception
+///                is a rank that was stopped on its way out of the write. If the text repeats the
+///                last bytes that came, look() therefore checks that the rank has run since.
+/// Cut off        a rank that is killed in the middle of a write had filled its buffer. The part of
+///                the buffer that repeats the last bytes that came is taken to have come.
+/// Not seen       text of a program that has forked, of one that changes the stream's buffer
+///                itself, of wide characters. It comes when it is written.
 
 #include <memory>
 #include <optional>
@@ -23,14 +25,16 @@
 
 namespace heddle::mpiexec {
 
-/// The kernel lets pages be seen through a pipe, and not only what was in them.
+/// Returns true if the kernel lets pages, and not only copies of their bytes, be seen through a
+/// pipe.
 bool pages_can_be_seen();
 
-/// A pipe into which pages are put once more for each look, since reading takes them out.
+/// A pipe into which pages are put again for each look, since reading takes them out.
 class LookingGlass {
 public:
     LookingGlass();
-    /// Copies the first `bytes` of `pipe` as they are now and leaves them there. False if there are not so many.
+    /// Copies the first `bytes` of `pipe` as they are now and leaves them there. Returns false if
+    /// there are fewer.
     bool copy(int pipe, char* to, std::size_t bytes);
 
 private:
@@ -39,20 +43,22 @@ private:
 
 class Unwritten {
 public:
-    /// `end` becomes the rank's end of the pipe. Failure is left to the caller: nothing is answered then.
+    /// Makes the pipe, whose other end becomes the rank's `end`. Returns nullptr if that fails, and
+    /// the caller decides what follows.
     static std::unique_ptr<Unwritten> make(LookingGlass& glass, UniqueFd& end);
 
-    /// Readable once the rank shows its pages.
+    /// Returns a descriptor that is readable once the rank shows its pages.
     [[nodiscard]] int fd() const { return pipe_.get(); }
 
-    /// What `bytes` that came from the rank bring that has not been passed on.
+    /// Returns the part of `bytes`, which came from the rank, that has not been passed on.
     std::string pass(std::string_view bytes);
 
-    /// What can be passed on of a living rank, all of whose `stream` has been read.
+    /// Returns the text of a living rank that can be passed on. All of its `stream` must have been
+    /// read.
     std::string look(int stream);
 
-    /// What is left of a rank that has ended, all of whose stream has been read. Nothing if it ended in order,
-    /// and has written everything.
+    /// Returns the text that a rank has left when it ended. All of its stream must have been read.
+    /// Returns nothing if it ended in order and has written everything.
     std::optional<std::string> rest();
 
 private:
@@ -74,12 +80,12 @@ private:
 
     LookingGlass& glass_;
     UniqueFd pipe_;
-    std::optional<Seen> seen_;      ///< by the last look
-    std::optional<long long> ran_;  ///< time of the processor, when has_run() was first asked
-    long long received_ = 0;        ///< from the stream, by whoever
-    std::string last_;              ///< what came last, a buffer's worth
-    std::string shown_;             ///< begins what is in the buffer, and has been passed on
-    std::string held_;              ///< came last, and may begin shown_
+    std::optional<Seen> seen_;      ///< the last look
+    std::optional<long long> ran_;  ///< processor time when has_run() was first asked
+    long long received_ = 0;        ///< bytes from the stream
+    std::string last_;              ///< the last bytes that came, as many as a buffer holds
+    std::string shown_;             ///< the beginning of the buffer, which has been passed on
+    std::string held_;              ///< the last bytes that came, which may begin shown_
 };
 
 }  // namespace heddle::mpiexec

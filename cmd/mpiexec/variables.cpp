@@ -25,7 +25,7 @@ constexpr std::array knobs{
 #include "tool/all.def"
 };
 
-/// What others than the library read: launcher, wrappers, tests.
+/// The variables that the launcher, the wrappers and the tests read.
 constexpr std::array<std::string_view, 13> others{"check",
                                                   "check_memory",
                                                   "node_fd",

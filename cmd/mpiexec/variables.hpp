@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The HEDDLE_ variables that ranks will find: is there one that nobody reads?
+/// Finds HEDDLE_ variables of the ranks that no program reads.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace heddle::mpiexec {
 
-/// A sentence for each such variable, once for all ranks, with the name that may have been meant.
+/// Returns a sentence for each such variable, once for all ranks, with the name that may have been
+/// meant.
 std::vector<std::string> unknown_variables(const Job& job);
 
 }  // namespace heddle::mpiexec

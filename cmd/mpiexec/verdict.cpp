@@ -46,7 +46,7 @@ std::string describe(int rank, pid_t pid, const std::string& program) {
 }
 
 Verdict judge_abort(const RankEnd& end) {
-    // An aborted job never counts as success, whatever code was asked for.
+    // An aborted job never counts as success, whatever its code.
     const int code = (end.abort_code & 0xff) != 0 ? end.abort_code & 0xff : exit_failed;
     const std::string who = describe(end.rank, end.pid, end.program);
     return {code,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Was the end of a rank in order, and if not, what does it mean for the job?
+/// Judges whether the end of a rank was in order, and if not, its effect on the job.
 
 #include <sys/types.h>
 
@@ -9,15 +9,15 @@
 
 namespace heddle::mpiexec {
 
-/// All that is known about a rank that has ended.
+/// The known facts about a rank that has ended.
 struct RankEnd {
     int rank = 0;
     pid_t pid = 0;
     std::string program;
-    int status = 0;            ///< as waitpid() gives it
-    bool initialized = false;  ///< called MPI_Init, or PMI's
-    bool finalized = false;    ///< and MPI_Finalize
-    bool closed = false;       ///< and closed its last session, without the world model
+    int status = 0;            ///< the value of waitpid()
+    bool initialized = false;  ///< called MPI_Init, or PMI's function
+    bool finalized = false;    ///< called MPI_Finalize, too
+    bool closed = false;       ///< closed its last session, without the world model
     bool aborted = false;      ///< called MPI_Abort
     int abort_code = 0;
     std::string abort_reason;  ///< may be empty
@@ -29,13 +29,13 @@ struct Verdict {
     bool ends_job;     ///< others would wait for this rank, or work in vain
 };
 
-/// Nothing when the rank ended in order.
+/// Returns nothing if the rank ended in order.
 std::optional<Verdict> judge(const RankEnd& end);
 
-/// "rank 1 (pid 123, ./a.out)".
+/// Returns a text such as "rank 1 (pid 123, ./a.out)".
 std::string describe(int rank, pid_t pid, const std::string& program);
 
-/// The verdict on MPI_Abort.
+/// Returns the verdict on MPI_Abort.
 Verdict judge_abort(const RankEnd& end);
 
 }  // namespace heddle::mpiexec

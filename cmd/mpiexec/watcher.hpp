@@ -2,13 +2,13 @@
 #pragma once
 /// Sentry and watcher: the processes between guard and keeper, which only wait.
 ///
-/// Guard, sentry, watcher and keeper are each other's ancestors and all subreapers. So whichever three of them
-/// are killed at once, what the job has started, daemons in sessions of their own too, becomes the child of
-/// the fourth, which ends it: the first three because their child was killed, the keeper because nothing
-/// comes from the guard any more.
+/// Guard, sentry, watcher and keeper are each other's ancestors and all subreapers. If any three of
+/// them are killed at once, all processes of the job become children of the fourth. This includes
+/// daemons in sessions of their own. The fourth ends them. Guard, sentry and watcher do so because
+/// their child was killed, the keeper because the guard's pipe has ended.
 ///
-/// The sentry has a session and a name of its own. Whoever kills mpiexec's session, its process groups, or all
-/// that is called mpiexec, leaves the sentry, and with it nothing of the job.
+/// The sentry has a session and a name of its own. A user may kill mpiexec's session, its process
+/// groups, or all processes called mpiexec. The sentry is left then, and ends the job.
 
 #include <functional>
 #include <string>
@@ -17,9 +17,9 @@
 
 namespace heddle::mpiexec {
 
-/// To be called in a process of its own, with SIGCHLD blocked. Runs `run` in another one; answers its exit
-/// code, or ends the job and answers 128 + n when signal n has killed it. `settle_in` is called once there is
-/// that other process; `refused` says why there is none.
+/// Runs `run` in another process. Returns its exit code. If signal n has killed it, ends the job
+/// and returns 128 + n. Call watch() in a process of its own, with SIGCHLD blocked. Calls
+/// `settle_in` once the other process exists, or `refused` with the reason why it does not.
 int watch(const std::function<int()>& run, const std::function<void()>& settle_in,
           const std::function<void(const std::string& why)>& refused = say);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// From the end of the job back to its begin: along a rank as long as it did not wait, and from the end of a wait to the
-/// rank that was waited for.
+/// Follows the job from its end back to its begin. The path stays on a rank as long as the rank did
+/// not wait. From the end of a wait it goes on at the rank that was waited for.
 
 #include <algorithm>
 #include <map>
@@ -39,7 +39,7 @@ std::vector<Stretch> critical_path(const Timeline& timeline) {
     Nanoseconds time = last->end();
     while (time > 0) {
         const std::vector<Wait>& own = waits[here];
-        // Strictly earlier, so that the way ends.
+        // Strictly earlier, so that the path ends.
         const auto after =
             std::lower_bound(own.begin(), own.end(), time,
                              [](const Wait& wait, Nanoseconds at) { return wait.until < at; });

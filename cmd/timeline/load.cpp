@@ -25,7 +25,7 @@ using std::memory_order_relaxed;
 using trace::File;
 using trace::Record;
 
-/// Maps a file of events. Nothing where it is none.
+/// Maps a file of events. Holds nothing if the file is none.
 class Mapped {
 public:
     explicit Mapped(const fs::path& path) {
@@ -58,7 +58,8 @@ std::string text_in(const char (&text)[bytes]) {
     return copy;
 }
 
-/// The ticks of a host as real time: by the two readings of all its processes that are furthest apart.
+/// Converts the ticks of a host to real time. It uses the two readings of all its processes that
+/// are furthest apart.
 struct Clock {
     std::uint64_t first_ticks = UINT64_MAX, first_real = 0, last_ticks = 0, last_real = 0;
 
@@ -124,7 +125,7 @@ private:
             if (!translate(record, event)) continue;
             event.thread = thread;
             if (event.kind == Event::Kind::call) event.request = 0;
-            // Requests are named by the record that made them.
+            // The name of a request is the record that made it.
             event.request = record.request;
             if (record.request == 0)
                 event.request = (static_cast<std::uint64_t>(thread) << 40) + number + 1;
@@ -198,7 +199,7 @@ private:
             since;
         return static_cast<Nanoseconds>(real + correction(since));
     }
-    /// Of this host's clock at so many nanoseconds after its first reading.
+    /// Returns the correction of this host's clock `since` nanoseconds after its first reading.
     double correction(double since) const {
         if (file_.corrected_at[0] == 0) return 0;
         const auto first = static_cast<double>(file_.correction[0]);
@@ -218,7 +219,7 @@ private:
     const std::size_t sites_, objects_;
 };
 
-/// Time 0 is that of the first event.
+/// Shifts all times so that the first event has time 0.
 void settle_times(Timeline& timeline, Until until) {
     Nanoseconds first = INT64_MAX, last = INT64_MIN;
     if (until == Until::now)

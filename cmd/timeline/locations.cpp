@@ -9,7 +9,7 @@
 namespace heddle::timeline {
 namespace {
 
-constexpr std::size_t at_once = 500;  ///< addresses of one call of addr2line
+constexpr std::size_t at_once = 500;  ///< addresses for one call of addr2line
 constexpr std::chrono::seconds patience{60};
 
 }  // namespace

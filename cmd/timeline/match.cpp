@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which receive got which message: messages of a sender, a receiver, a communicator and a tag are received in the order
-/// in which they were sent, by receives in the order in which these were posted. So the numbers of the messages, which
-/// both sides have counted, go to receives as those were posted.
+/// Finds which receive got which message. Messages of a sender, a receiver, a communicator and a
+/// tag are received in the order of the sends. The receives are matched in the order in which they
+/// were posted. So the numbers of the messages, which both sides have counted, go to receives in
+/// that order.
 
 #include <algorithm>
 #include <map>
@@ -26,10 +27,11 @@ Waits waits_in(const Event& event) {
                                                      : Waits::other;
 }
 
-/// By which clocks of hosts may differ.
+/// The possible difference between clocks of hosts.
 constexpr Nanoseconds clock_error = 20'000;
 
-/// A process has come at `time`: it was waited for if the call has not ended before, and no other came later.
+/// Notes that process `whom` has come at `time`. The call has waited for it if it ended later, and
+/// no other process came later.
 void note(Event& call, int whom, Nanoseconds time) {
     if (whom == nobody || time <= call.begin || time > call.end + clock_error) return;
     if (call.waits_for != nobody && time <= call.waited_until) return;
@@ -59,7 +61,7 @@ private:
     using Key = std::tuple<std::uint64_t, int, int, int>;  ///< identity, sender, receiver, tag
 
     Event& at(Where where) { return timeline_.ranks[where.rank].events[where.event]; }
-    /// The call in which the event happened; itself if it is a call.
+    /// Returns the call in which the event happened; itself if it is a call.
     Event& call_of(Where where) {
         return timeline_.ranks[where.rank].events[parents_[where.rank][where.event]];
     }
@@ -119,7 +121,7 @@ private:
         call_of(send).flows_out.push_back(flow);
         received.bytes = sent.bytes;
         call.flows_in.push_back(flow);
-        // The receiver came first; or else the sender did, and may have to wait for the receive.
+        // Either the receiver came first, or the sender did, and may have to wait for the receive.
         note(call, timeline_.ranks[send.rank].rank, sent.begin);
         const int receiver = timeline_.ranks[receive.rank].rank;
         if (waits_in(sent) == Waits::send && !begins_request(sent))
@@ -128,7 +130,7 @@ private:
     }
     static bool begins_request(const Event& event) { return event.name.starts_with("MPI_I"); }
 
-    /// All have come when the last one has.
+    /// Notes the waits of a collective. All ranks have come when the last one has.
     void meet(std::vector<Where>& calls) {
         const Where* last = nullptr;
         for (const Where& where : calls)
@@ -166,7 +168,7 @@ private:
                                : std::pair{is(last), at(last).begin};
     }
 
-    /// A call has waited for a send to be taken, or a nonblocking collective.
+    /// Notes that a call has waited for a nonblocking collective, or for a send to be taken.
     void after_completion(std::size_t rank, std::size_t event) {
         const Where where{rank, event};
         const Event& complete = at(where);
@@ -175,7 +177,7 @@ private:
         if (found != known.end()) note(call_of(where), found->second.first, found->second.second);
     }
 
-    /// A call that has not come back.
+    /// Notes the wait of a call that has not returned.
     void still_waits(const Rank& rank, Event& call) {
         if (call.over || call.kind != Event::Kind::call || call.waits_for != nobody) return;
         int whom = call.peer;
@@ -184,7 +186,7 @@ private:
         call.waits_for = whom;
         call.waited_until = call.end;
     }
-    /// A rank of the job that has not come to the collective; nobody if all that are known have.
+    /// Returns a rank of the job that has not come to the collective, or -1 if all known ones have.
     int absent(const Rank& rank, const Event& call) {
         const auto& calls = collectives_[{call.identity, call.sequence}];
         for (const Rank& other : timeline_.ranks) {
@@ -206,8 +208,8 @@ private:
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<Where>> collectives_;
     std::vector<Where> completions_;
     using ByRequest = std::map<std::pair<std::size_t, std::uint64_t>, std::pair<int, Nanoseconds>>;
-    ByRequest taken_;  ///< by whom a message was received, and since when that was posted
-    ByRequest ready_;  ///< for whom a collective had to wait
+    ByRequest taken_;  ///< the receiver of a message, and when the receive was posted
+    ByRequest ready_;  ///< the rank for which a collective had to wait
     std::uint64_t flows_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Numbers of fields of Perfetto's messages: those that are written. A test compares them with Perfetto's own
-/// descriptions (tests/timeline).
+/// Numbers of the fields of Perfetto's messages that are written. A test compares them with
+/// Perfetto's own descriptions (tests/timeline).
 
 #include <cstdint>
 
@@ -39,7 +39,7 @@ namespace InternedEntry {
 inline constexpr unsigned iid = 1, text = 2;
 }
 
-/// Category of an event that says how many of its thread are lost.
+/// The category of an event that gives the number of its thread's lost events.
 inline constexpr const char* lost_category = "lost";
 
 }  // namespace heddle::timeline::fields

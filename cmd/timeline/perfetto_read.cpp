@@ -15,12 +15,12 @@ namespace {
 
 using namespace fields;
 
-/// The fields of one message of protocol buffers, in their order.
+/// The fields of a message of protocol buffers, in their order.
 class Fields {
 public:
     explicit Fields(std::string_view bytes) : rest_(bytes) {}
 
-    /// Goes to the next one; false at the end.
+    /// Goes to the next field. Returns false at the end.
     bool next() {
         if (rest_.empty()) return false;
         const std::uint64_t key = varint();
@@ -147,7 +147,7 @@ private:
         tracks_[uuid] = {owner->second, static_cast<std::uint32_t>(rank.threads.size()), {}};
         rank.threads.push_back(std::move(own));
     }
-    /// "rank 0 (ring, process 12 on node3)".
+    /// Parses a text such as "rank 0 (ring, process 12 on node3)".
     static void name(Rank& rank, const std::string& text) {
         char program[128] = "", host[128] = "";
         unsigned pid = 0;
@@ -188,7 +188,7 @@ private:
             return;
         }
         event.begin = time;
-        event.end += time;  // until now it is how long the event has lasted so far
+        event.end += time;  // until now it was the event's duration
         event.thread = track.thread;
         event.kind = type == TrackEvent::instant ? Event::Kind::instant
             : event.category == "sleep"          ? Event::Kind::sleep

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Perfetto's format (perfetto.dev, protos/perfetto/trace): a Trace of TracePackets. Numbers of fields stand in
-/// perfetto_fields.hpp.
+/// Perfetto's format (perfetto.dev, protos/perfetto/trace): a Trace of TracePackets.
+/// perfetto_fields.hpp has the numbers of fields.
 
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using namespace fields;
 
-/// One message of protocol buffers.
+/// A message of protocol buffers.
 class Message {
 public:
     void number(unsigned field, std::uint64_t value) {
@@ -70,7 +70,7 @@ public:
             framed.bytes().size())
             fail();
     }
-    /// The file is there under its own name, whole.
+    /// Gives the complete file its own name.
     void finish() {
         const int error = std::fclose(file_);
         file_ = nullptr;
@@ -87,7 +87,7 @@ private:
 
 constexpr std::uint64_t sequence = 1;
 
-/// Numbers for texts: each is written once.
+/// Numbers for texts, each of which is written once.
 class Interned {
 public:
     explicit Interned(unsigned field) : field_(field) {}
@@ -146,7 +146,7 @@ private:
             const Thread& thread = rank.threads[i];
             Message descriptor, own, waits;
             descriptor.number(ThreadDescriptor::pid, pid);
-            // A main thread has the number of its process, also where that is another one here.
+            // A main thread has the number of its process, even if that number is replaced here.
             descriptor.number(ThreadDescriptor::tid,
                               thread.id == rank.pid ? pid
                                   : pid == rank.pid ? thread.id
@@ -169,7 +169,8 @@ private:
         output_.packet(packet);
     }
 
-    /// Slices lie within each other: one ends before the next begins that is not within it.
+    /// Writes nested slices. A slice ends before the next one begins, unless that one lies within
+    /// it.
     void write(std::size_t index, const Rank& rank, std::uint32_t thread) {
         const std::uint64_t track = thread_track(index, thread);
         std::vector<Nanoseconds> open;
@@ -183,7 +184,7 @@ private:
         for (const Event& event : rank.events) {
             if (event.thread != thread) continue;
             if (event.kind == Event::Kind::instant) {
-                // What ends at the same time ends after it.
+                // Slices that end at the same time end after the instant.
                 close_until(event.end - 1);
                 begin(track, TrackEvent::instant, event, event.end);
                 continue;
@@ -197,7 +198,7 @@ private:
         close_until(INT64_MAX);
     }
 
-    /// At the first event that is kept.
+    /// Tells the number of lost events at the first event that is kept.
     void tell_lost(std::uint64_t track, const Rank& rank, std::uint32_t thread) {
         const auto first = std::find_if(rank.events.begin(), rank.events.end(),
                                         [&](const Event& event) { return event.thread == thread; });

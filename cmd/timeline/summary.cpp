@@ -17,7 +17,7 @@ struct InMpi {
     double share, waited;  ///< of the time of its threads
 };
 
-/// Calls within others count once.
+/// Returns the time in MPI. Calls within others count once.
 InMpi time_in_mpi(const Rank& rank) {
     Nanoseconds inside = 0, waited = 0, whole = 0;
     for (std::uint32_t thread = 0; thread < rank.threads.size(); ++thread) {
@@ -88,7 +88,7 @@ std::string wait_text(const Timeline& timeline, LongWait wait) {
 }
 
 std::string shares_text(const std::vector<InMpi>& shares) {
-    std::map<int, std::vector<int>, std::greater<>> ranks_of;  // by percents
+    std::map<int, std::vector<int>, std::greater<>> ranks_of;  // by percent
     for (const InMpi& one : shares)
         ranks_of[static_cast<int>(100 * one.share + 0.5)].push_back(one.rank);
     std::vector<std::string> parts;
@@ -170,7 +170,7 @@ std::string bytes_text(std::int64_t bytes) {
                      : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
-/// Where most time goes in calls.
+/// Returns the calls that take most time.
 std::vector<std::pair<std::string, Nanoseconds>> dearest_calls(const Timeline& timeline) {
     std::map<std::string, Nanoseconds> times;
     for (const Rank& rank : timeline.ranks)

@@ -12,16 +12,17 @@
 namespace heddle::timeline {
 namespace {
 
-constexpr double least_share = 0.01;  ///< of the time of a rank: less is not told
+constexpr double least_share = 0.01;  ///< of the time of a rank; less is not told
 
-/// One rank at one call, for one other; in vain if that one is nobody.
+/// The cost of one call of a rank, in waiting for one other rank. Without such a rank its tests
+/// were in vain.
 struct Cost {
     std::uint64_t times = 0;
     Nanoseconds lost = 0;
 };
-using Key = std::tuple<std::string, std::string, int>;  ///< call, location, for whom
+using Key = std::tuple<std::string, std::string, int>;  ///< call, location, rank waited for
 
-/// The calls of a thread that lie in no other one.
+/// Calls `what` for each call of a thread that lies in no other one.
 template <class What>
 void for_outer_calls(const Rank& rank, What what) {
     std::vector<Nanoseconds> end(rank.threads.size(), INT64_MIN);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the ranks of a job have done in time.
+/// The events of a job's ranks in time.
 ///
-///   load()               the files of events (trace/layout.hpp) of all processes, on one clock    load.cpp
-///   match()              which receive got which message, and who waited for whom                match.cpp
-///   write_perfetto()     the file for Perfetto's viewer                                          perfetto_write.cpp
-///   read_perfetto()      the same file, read again                                               perfetto_read.cpp
-///   summarize()          the ten lines that matter                                               summary.cpp
-///   advise()             what costs time, and what would save it                                 timed_advice.cpp
+///     load()            reads all event files (trace/layout.hpp)              load.cpp
+///     match()           finds which receive got which message, and all waits  match.cpp
+///     write_perfetto()  writes the file for Perfetto's viewer                 perfetto_write.cpp
+///     read_perfetto()   reads the same file again                             perfetto_read.cpp
+///     summarize()       returns the ten lines that matter                     summary.cpp
+///     advise()          returns what costs time, and what would save it       timed_advice.cpp
 ///
 /// Times          nanoseconds since the first event of the job, on the clock of rank 0.
-/// Trust          files may have been cut off or overwritten while they were read: numbers are checked.
+/// Trust          files may have been cut off or overwritten while they were read: numbers are
+///                checked.
 
 #include <cstdint>
 #include <string>
@@ -22,28 +23,28 @@ using Nanoseconds = std::int64_t;
 
 inline constexpr int nobody = -1;
 
-/// What happened: a call, or something within one.
+/// A call, or an event within one.
 struct Event {
     enum class Kind : std::uint8_t { call, sleep, instant };
     Kind kind = Kind::call;
-    std::uint16_t code = 0;  ///< Record::kind; of events that were read again, 0
+    std::uint16_t code = 0;  ///< Record::kind; 0 for events that were read again
     std::uint16_t flags = 0;
-    bool over = true;  ///< it has come back
+    bool over = true;  ///< it has returned
     std::uint32_t thread = 0;
     Nanoseconds begin = 0, end = 0;
     std::string name;      ///< "MPI_Send"
     std::string category;  ///< "p2p"
-    std::string object;    ///< name of communicator, window or file; empty: none
+    std::string object;    ///< name of communicator, window or file; empty for none
     std::uint64_t identity = 0;
     std::uint32_t sequence = 0;
-    int peer = nobody;  ///< rank in MPI_COMM_WORLD: to, from, the root
+    int peer = nobody;  ///< rank in MPI_COMM_WORLD: the target, the source, the root
     int tag = nobody;
     std::int64_t bytes = 0;
     std::uint32_t repeats = 0;
-    std::int32_t site = -1;  ///< in Timeline::locations; negative: not known
+    std::int32_t site = -1;  ///< index in Timeline::locations; negative if it is unknown
     std::uint64_t request = 0;
-    Nanoseconds posted = 0;  ///< of a receive that is complete
-    /// For whom it waited, and until when that one came.
+    Nanoseconds posted = 0;  ///< when a complete receive was posted
+    /// The rank for which it waited, and the time when that rank came.
     int waits_for = nobody;
     Nanoseconds waited_until = 0;
     std::vector<std::uint64_t> flows_out, flows_in;
@@ -59,7 +60,7 @@ struct Event {
 struct Thread {
     std::uint32_t id = 0;
     std::string name;
-    std::uint64_t lost = 0;  ///< events before the first that is kept
+    std::uint64_t lost = 0;  ///< number of events before the first that is kept
 };
 
 struct Rank {
@@ -68,7 +69,7 @@ struct Rank {
     std::string host, program;
     bool finalized = false;
     std::vector<Thread> threads;
-    std::vector<Event> events;  ///< of each thread in the order in which they began
+    std::vector<Event> events;  ///< each thread's in the order in which they began
 
     Nanoseconds begin() const;
     Nanoseconds end() const;
@@ -77,17 +78,19 @@ struct Rank {
 struct Timeline {
     std::vector<Rank> ranks;  ///< sorted
     std::vector<std::string> locations;
-    int size = 0;                  ///< ranks of the job
+    int size = 0;                  ///< number of ranks of the job
     std::uint64_t first_real = 0;  ///< time 0 (CLOCK_REALTIME, nanoseconds)
 
     Nanoseconds end() const;
     const std::string& location(const Event& event) const;
 };
 
-/// What has not come back lasts until the last event, or until now, where ranks are running or have just ended.
+/// The end of events that have not returned: the last event, or now. Use `now` if ranks are running
+/// or have just ended.
 enum class Until : std::uint8_t { last_event, now };
 
-/// Of the files in `folder`; no ranks if there are none. Asks addr2line where calls are.
+/// Reads the files in `folder`. Returns no ranks if there are none. Asks addr2line for the places
+/// of calls.
 Timeline load(const std::string& folder, Until until);
 
 void match(Timeline& timeline);
@@ -98,7 +101,8 @@ void write_perfetto(const Timeline& timeline, const std::string& path);
 /// Throws std::runtime_error if it is not a file that write_perfetto() wrote.
 Timeline read_perfetto(const std::string& path);
 
-/// Part of the way from the end of the job back to its begin that nobody waited on: without it, it would end sooner.
+/// A part of the critical path, from the end of the job back to its begin. If it were shorter, the
+/// job would end sooner.
 struct Stretch {
     int rank;
     Nanoseconds begin, end;
@@ -108,28 +112,28 @@ std::vector<Stretch> critical_path(const Timeline& timeline);
 std::vector<std::string> summarize(const Timeline& timeline);
 std::string summary_in_json(const Timeline& timeline);
 
-/// What costs more than a hundredth of the time, the most first.
+/// A cost of more than a hundredth of the time. The list begins with the highest.
 struct Advice {
     std::vector<int> ranks;
     std::string call, location;
     int waits_for = nobody;
     std::uint64_t times = 0;
-    Nanoseconds lost = 0;  ///< of all `ranks`, added up
-    double share = 0;      ///< of their time
-    Nanoseconds late = 0;  ///< on average
+    Nanoseconds lost = 0;  ///< the sum over all `ranks`
+    double share = 0;      ///< part of their time
+    Nanoseconds late = 0;  ///< the average
     std::string sentence;
 };
 std::vector<Advice> advise(const Timeline& timeline);
 std::string advice_in_json(const std::vector<Advice>& advice);
 
-/// "0, 2-5".
+/// Returns a text such as "0, 2-5".
 std::string list_of_ranks(const std::vector<int>& ranks);
-/// "9.3 ms".
+/// Returns a text such as "9.3 ms".
 std::string duration_text(Nanoseconds duration);
-/// "MPI_Send (ring.c:12)".
+/// Returns a text such as "MPI_Send (ring.c:12)".
 std::string call_text(const std::string& call, const std::string& location);
 
-/// Where calls are: "ring.c:12" by addr2line, else "ring+0x1234".
+/// The place of a call. locate() returns "ring.c:12" by addr2line, else "ring+0x1234".
 struct Place {
     std::string file;
     std::uint64_t offset = 0;

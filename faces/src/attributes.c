@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attributes: values of predefined ones, and key values whose functions are the program's.
  *
- * The functions of a key value get its extra state, so ours get a record with the program's functions in its place.
- * Records stay: attributes may outlive their key value.
+ * The functions of a key value get its extra state. In its place, Heddle's functions get a
+ * record with the program's functions. Records stay, since attributes may outlive their key
+ * value.
  */
 
 #include "face.h"
 
 /* ---- Values ---- */
 
-/* Predefined attributes whose values mean something: a converted copy for each. */
+/* Predefined attributes whose values are converted: a copy for each. */
 static void* value_out(int keyval, void* value) {
     static int host, io, last_used_code, flavors[4], models[2];
-    if (!is_memory(value) || keyval > MPI_WIN_MODEL)
-        return value; /* the last one that is predefined */
+    if (!is_memory(value) || keyval > MPI_WIN_MODEL) return value; /* the last predefined one */
     const int* given = value;
     int* copy = NULL;
     switch (keyval) {
@@ -58,7 +58,7 @@ SECOND_NAME(Attr_put)
 
 /* ---- Key values ---- */
 
-/* The predefined functions: exported, and known by their addresses. They are never called by ours. */
+/* The predefined functions: exported, and known by their addresses. Heddle never calls them. */
 EXPORTED int FACE_DUP_FN(void* object, int keyval, void* state, void* in, void* out, int* flag);
 int FACE_DUP_FN(void* object, int keyval, void* state, void* in, void* out, int* flag) {
     (void)object, (void)keyval, (void)state;
@@ -83,7 +83,7 @@ int FACE_NULL_DELETE_FN(void* object, int keyval, void* value, void* state) {
     (void)object, (void)keyval, (void)value, (void)state;
     return MPI_SUCCESS;
 }
-/* Each kind of object has names of its own for them. */
+/* Each kind of object has its own names for them. */
 #define NAMES_OF(KIND)                                                                \
     EXPORTED extern __typeof__(FACE_DUP_FN) OMPI_C_MPI_##KIND##DUP_FN                 \
         __attribute__((alias("OMPI_C_MPI_DUP_FN")));                                  \

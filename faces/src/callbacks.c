@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of the program that the library calls: they see handles of the face.
  *
- * Operations and error handlers have no extra state (foreign/callbacks.h). The others have one, in place of which ours get a
- * record.
+ * Operations and error handlers have no extra state (foreign/callbacks.h). The others have one,
+ * in place of which Heddle's functions get a record.
  */
 
 #include "face.h"
@@ -115,7 +115,7 @@ FUNCTION(int, Grequest_start,
 }
 SECOND_NAME(Grequest_start)
 
-/* ---- Data representations: registered for as long as the process is ---- */
+/* ---- Data representations: registered until the process ends ---- */
 
 typedef struct {
     Procedure* read;
@@ -206,7 +206,7 @@ FUNCTION(int, T_event_handle_free,
 }
 SECOND_NAME(T_event_handle_free)
 
-/* The function for events that were dropped gets the data of the one for events. */
+/* The function for dropped events gets the data of the one for events. */
 #define DROPPED(n)                                                                                \
     static void dropped_##n(MPI_Count count, MPI_T_event_registration registration, int source,   \
                             MPI_T_cb_safety safety, void* data) {                                 \

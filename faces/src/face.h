@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A face: the functions of MPI in the ABI of another library, on the standard ABI of libmpi_abi.so.1.
+/* A face: the functions of MPI in the ABI of another library, on the standard ABI of
+ * libmpi_abi.so.1.
  *
- * Names        F_X is a type or constant of the face, MPI_X the one of the standard ABI. x_in() converts from the
- *              face, x_out() to it. `heddle.X` is the function PMPI_X of libmpi_abi.so.1.
- * Conversions  handles by mpich.h or openmpi.h; groups of constants by tables.c (generated); both from abi/NAME.
+ * Names        F_X is a type or constant of the face, MPI_X the one of the standard ABI. x_in()
+ *              converts from the face, x_out() to it. `heddle.X` is the function PMPI_X of
+ *              libmpi_abi.so.1.
+ * Conversions  of handles are in mpich.h or openmpi.h, those of groups of constants in tables.c
+ *              (generated). Both come from abi/NAME.
  * Wrong values become values that libmpi_abi.so.1 refuses: it names the call and the argument.
- * Addresses    that are no memory (constants that stand for one) cross as they are or as MPI_IN_PLACE, for the same
- *              reason.
- * What the library has written is converted when a function is left, also by an exception of a function of the program:
- *              variables that come back have a cleanup.
+ * Addresses    that are no memory (constants that stand for one) cross unchanged or as
+ *              MPI_IN_PLACE, for the same reason.
+ * Results      of the library are converted when a function is left, also by an exception of a
+ *              function of the program. For this, variables for results have a cleanup.
  */
 #ifndef HEDDLE_FACE_H
 #define HEDDLE_FACE_H
@@ -30,10 +33,11 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define INTERNAL __attribute__((visibility("hidden")))
 #define COLD INTERNAL __attribute__((cold, noinline))
-/* Conversions call nothing of the program: around them no cleanup is needed. */
+/* Conversions call no function of the program: around them no cleanup is needed. */
 #define NO_THROW __attribute__((nothrow))
 
-/* FUNCTION(int, Send, (...)) { ... } SECOND_NAME(Send): PMPI_Send, and its weak alias MPI_Send. */
+/* Defines PMPI_Send and its weak alias MPI_Send: FUNCTION(int, Send, (...)) { ... }
+ * SECOND_NAME(Send). */
 #define FUNCTION(returns, X, parameters)                   \
     EXPORTED returns F_##X parameters __asm__("PMPI_" #X); \
     returns F_##X parameters
@@ -42,10 +46,11 @@
         __attribute__((weak, alias("PMPI_" #X)));
 
 INTERNAL extern struct HeddleFunctions heddle;
-INTERNAL extern HeddleFace* kept; /* what the library knows of this face, or would */
+INTERNAL extern HeddleFace* kept; /* the library's record of this face */
 enum { handle_constants = 4096, no_value = -2147483647 };
 
-/* A handle that the library is to write, before it has; it writes null handles where it fails. */
+/* The value of a handle that the library has not written yet. If the library fails, it writes
+ * null handles. */
 static const uintptr_t untouched = 1;
 
 /* Constants that stand for addresses are small numbers, positive or negative. */
@@ -72,24 +77,26 @@ static inline bool is_memory(const void* address) { return LIKELY((intptr_t)addr
 #include "openmpi.h"
 #endif
 
-/* direct.X: the library's function that takes arguments as they are, or that of the face which converts them. */
+/* direct.X: the library's function that takes unconverted arguments, or the face's function that
+ * converts them. */
 #include "direct_functions.h"
 INTERNAL extern struct DirectFunctions direct;
 INTERNAL void set_direct_functions(HeddleDirectCall* const* functions);
 INTERNAL void set_long_calls(HeddleFace* face);
-/* What is of one ABI alone. */
+/* Fills in the part of one ABI. */
 INTERNAL void describe_handles(HeddleFace* face);
 
-/* last.X: what a face's function X ends with, all arguments converted: a function of the library or, if errors may come
- * back, one that converts what it returns. Only of calls that do not wait: an error handler that is set meanwhile counts
- * for the next call. */
+/* last.X: the function that a face's function X ends with, after converting all arguments. It is
+ * a function of the library or, if errors may return, one that converts the result. It is used
+ * only for calls that do not wait: an error handler set meanwhile counts for the next call. */
 #include "last_functions.h"
 INTERNAL extern struct LastFunctions last;
 INTERNAL void set_last_functions(bool errors_are_fatal);
 INTERNAL void errors_are_fatal(void);
 INTERNAL void let_errors_return(void);
 
-/* An error handler that a call sets: with another than the fatal ones, errors come back from then on. */
+/* Converts an error handler that a call sets. With other handlers than the fatal ones, errors
+ * return from then on. */
 static inline MPI_Errhandler errhandler_to_set(F_Errhandler handle) {
     const MPI_Errhandler standard = errhandler_in(handle);
     if (standard != MPI_ERRORS_ARE_FATAL && standard != MPI_ERRORS_ABORT) let_errors_return();
@@ -99,8 +106,8 @@ static inline MPI_Errhandler errhandler_to_set(F_Errhandler handle) {
 /* ---- Numbers ---- */
 
 /* Ranks: the negative ones have meanings. */
-/* By a table and not by a call, for which registers would have to be saved. */
-INTERNAL extern const int special_ranks_in[4]; /* of -1, -2, -3, -4 */
+/* Converted by a table and not by a call, for which registers would have to be saved. */
+INTERNAL extern const int special_ranks_in[4]; /* for -1, -2, -3, -4 */
 static inline int rank_in(int rank) {
     if (LIKELY(rank >= 0)) return rank;
     return rank >= -4 ? special_ranks_in[-1 - rank] : no_value;
@@ -138,15 +145,16 @@ static inline MPI_Offset displacement_in(MPI_Offset displacement) {
 
 /* ---- Addresses ---- */
 
-/* Of the ABIs whose constants are negative all that is no memory becomes a constant of the standard ABI. */
+/* Converts a buffer's address. In ABIs with negative constants, an address that is no memory
+ * becomes a constant of the standard ABI. */
 static inline void* place_in(const void* buffer) {
     if (F_MPI_IN_PLACE == (intptr_t)MPI_IN_PLACE || LIKELY((intptr_t)buffer >= 0))
         return (void*)buffer;
     return (intptr_t)buffer == F_MPI_IN_PLACE ? MPI_IN_PLACE : MPI_BUFFER_AUTOMATIC;
 }
-/* The same for what is no buffer, so that the library refuses it. */
+/* Does the same for an address that is no buffer, so that the library refuses it. */
 #define CROSS(address) ((__typeof__(address))place_in(address))
-/* Whether place_in() has to do something. */
+/* Returns true if place_in() has to convert the address. */
 static inline bool is_converted(const void* address) {
     return F_MPI_IN_PLACE != (intptr_t)MPI_IN_PLACE && UNLIKELY((intptr_t)address < 0);
 }
@@ -190,7 +198,7 @@ static inline void back_status(Back_status* status) {
 }
 #define STATUS_OUT(parameter) \
     __attribute__((cleanup(back_status))) Back_status c_##parameter = {.face = parameter}
-/* Of a status that is wanted. */
+/* For a status that is wanted. */
 #define WANTED_STATUS_OUT(parameter)                                         \
     __attribute__((cleanup(leave_wanted_status))) Back_status c_##parameter; \
     c_##parameter.face = parameter
@@ -203,7 +211,7 @@ static inline __attribute__((always_inline)) void leave_wanted_status(Back_statu
 #define PLACE_OF_STATUS(parameter) \
     (is_wanted(parameter) ? heddle_blank(&c_##parameter.standard) : no_status_in(parameter))
 
-/* ---- Arrays that the library sees otherwise ---- */
+/* ---- Arrays that need conversion ---- */
 
 /* Raises MPI_ERR_NO_MEM, since a converted array found no memory. */
 COLD int no_memory(void);
@@ -265,7 +273,8 @@ static inline void back_statuses(Back_statuses* all) {
     }
 HANDLES(BACK)
 #undef BACK
-/* c_PARAMETER: an argument that the library writes; the same, of one that it reads before; PLACE_OF: what it gets. */
+/* Make c_PARAMETER for an argument that the library writes (OUT) or also reads (INOUT). PLACE_OF
+ * is the address to pass. */
 #define OUT(name, Handle, parameter)                                    \
     __attribute__((cleanup(back_##name))) Back_##name c_##parameter = { \
         parameter, (MPI_##Handle)untouched, (MPI_##Handle)untouched}
@@ -276,7 +285,7 @@ HANDLES(BACK)
 #define PLACE_OF(parameter)                         \
     (is_memory(parameter) ? &c_##parameter.standard \
                           : (__typeof__(&c_##parameter.standard))place_in(parameter))
-/* Arrays: read, and written as well. */
+/* Arrays that are read, and those that are also written. */
 #define ALL_IN(name, parameter, count)                                      \
     __attribute__((cleanup(leave_##name##s))) Back_##name##s c_##parameter; \
     if (!enter_##name##s(&c_##parameter, parameter, count)) return no_memory()
@@ -287,7 +296,7 @@ HANDLES(BACK)
     (is_memory(parameter) ? c_##parameter.standard \
                           : (__typeof__(c_##parameter.standard))place_in(parameter))
 
-/* How many types a call has for each side: ranks of the group, or neighbours. */
+/* The number of types that a call has for each side: of ranks or of neighbours. */
 #define CALL(X) heddle.X
 #include "foreign/sides.h"
 INTERNAL long peers(MPI_Comm comm);
@@ -298,7 +307,7 @@ INTERNAL void string_out(char* to, const char* from, int bound, int* length);
 
 /* ---- Functions of the program ---- */
 
-/* Of MPI 4: the last whose constants the ABI has. */
+/* The last version of MPI 4 whose constants the ABI has. */
 #ifdef FACE_MPICH
 enum { FACE_SUBVERSION = 1 };
 #else
@@ -311,7 +320,8 @@ enum { FACE_SUBVERSION = 0 };
 #define FACE_NULL_COPY_FN OMPI_C_MPI_NULL_COPY_FN
 #define FACE_NULL_DELETE_FN OMPI_C_MPI_NULL_DELETE_FN
 #endif
-/* C functions that call those of the program with handles of the face; NULL: all are in use. */
+/* Return C functions that call the program's with handles of the face, or NULL if all are in
+ * use. */
 INTERNAL MPI_User_function* operation_calling(Procedure* procedure);
 INTERNAL MPI_User_function_c* large_operation_calling(Procedure* procedure);
 INTERNAL MPI_Comm_errhandler_function* comm_errhandler_calling(Procedure* procedure);
@@ -319,7 +329,8 @@ INTERNAL MPI_File_errhandler_function* file_errhandler_calling(Procedure* proced
 INTERNAL MPI_Session_errhandler_function* session_errhandler_calling(Procedure* procedure);
 INTERNAL MPI_Win_errhandler_function* win_errhandler_calling(Procedure* procedure);
 
-/* Refuses to go on, in words, where the process has another MPI besides. Before MPI is initialised. */
+/* Ends the process with a message if it has another MPI besides. Call it before MPI is
+ * initialised. */
 INTERNAL void refuse_other_libraries(void);
 
 #endif

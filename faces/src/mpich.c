@@ -56,9 +56,10 @@ MPI_Request other_request_in(F_Request handle) {
     const MPI_Request request = heddle.Request_fromint(handle - other_half);
     const unsigned half = (unsigned)((uintptr_t)request >> 32);
     const bool has_bits = half == kept->requests.halves[0] || half == kept->requests.halves[1];
-    return request == MPI_REQUEST_NULL || has_bits ? NULL : request; /* it has one handle alone */
+    return request == MPI_REQUEST_NULL || has_bits ? NULL : request; /* it has only one handle */
 }
-/* Sets a half that is none yet; false if all are others. The table is right before the half is seen. */
+/* Sets a half that is still unset. Returns false if it is set to another. The table is right
+ * before the half is visible. */
 static bool has_half(int place, int bits, unsigned half) {
     static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
     unsigned* of = &kept->requests.halves[place];

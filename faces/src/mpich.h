@@ -2,11 +2,13 @@
 /* Handles and statuses of libmpi.so.12: integers that carry their kind.
  *
  * Dynamic handles  0xC0000000 | kind | the integer of the standard ABI (MPI_X_toint).
- * Known objects    an integer names the same address for as long as the library is in use, so addresses that were
- *                  given out are kept: the way back is a load. The library checks what it gets in any case.
- * Requests         lower halves of addresses (MPI_Request_toint), whose six lowest bits are zero. These say what the
- *                  upper half is: one of two, or that the library is to be asked. The completed send lies in another
- *                  part of memory than other requests: hence two. No constant has such bits.
+ * Known objects    an integer names the same address as long as the library is in use. So
+ *                  addresses that were given out are kept, and a load finds them. The library
+ *                  checks every address in any case.
+ * Requests         lower halves of addresses (MPI_Request_toint), whose six lowest bits are
+ *                  zero. These bits say what the upper half is: one of two, or unknown, so that
+ *                  the library is asked. The completed send lies in another part of memory than
+ *                  other requests: hence two. No constant has such bits.
  */
 #ifndef HEDDLE_FACE_MPICH_H
 #define HEDDLE_FACE_MPICH_H
@@ -33,7 +35,8 @@ typedef struct {
     int MPI_ERROR;
 } F_Status;
 
-/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are 1 here and 0 there; what else is no memory stays wrong. */
+/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are 1 here and 0 in the standard ABI. Other
+ * addresses that are no memory stay wrong. */
 static inline bool is_ignored(const F_Status* status) { return (uintptr_t)status == 1; }
 static inline void* no_status_in(const F_Status* constant) {
     return (void*)((uintptr_t)constant & 0xFFE);
@@ -51,7 +54,7 @@ static inline bool cancelled_in(const F_Status* status) {
     return status->count_high_and_cancelled & 1;
 }
 
-/* UNWEIGHTED and WEIGHTS_EMPTY are variables of the library: their values are ours. */
+/* UNWEIGHTED and WEIGHTS_EMPTY are variables of this library, with values of the standard ABI. */
 #define F_UNWEIGHTED ((intptr_t)MPI_UNWEIGHTED)
 #define F_WEIGHTS_EMPTY ((intptr_t)MPI_WEIGHTS_EMPTY)
 
@@ -68,26 +71,26 @@ enum {
     kind_session = 14
 };
 
-/* Constants of the face, by those of the standard ABI; from face_tables.c. */
+/* Constants of the face, indexed by those of the standard ABI; from face_tables.c. */
 INTERNAL extern const int predefined_out[handle_constants];
 
-#define HANDLE(name, Handle)                                                                                         \
-    INTERNAL extern void* known_##name[known_objects];                                                               \
-    INTERNAL MPI_##Handle other_##name##_in(F_##Handle handle);                                                      \
-    INTERNAL F_##Handle dynamic_##name##_out(MPI_##Handle handle);                                                   \
-    /* False if the handle is not among the known objects; NULL, which the library refuses, if there is none yet. */ \
-    static inline bool name##_is_known(F_##Handle handle, MPI_##Handle* standard) {                                  \
-        const unsigned place =                                                                                       \
-            (unsigned)handle - (0xC0000000u | kind_##name << 26) - handle_constants;                                 \
-        if (UNLIKELY(place >= known_objects)) return false;                                                          \
-        *standard = (MPI_##Handle)__atomic_load_n(&known_##name[place], __ATOMIC_RELAXED);                           \
-        return true;                                                                                                 \
-    }                                                                                                                \
-    static inline F_##Handle name##_out(MPI_##Handle handle) {                                                       \
-        return (uintptr_t)handle < handle_constants ? predefined_out[(uintptr_t)handle]                              \
-                                                    : dynamic_##name##_out(handle);                                  \
+#define HANDLE(name, Handle)                                                                      \
+    INTERNAL extern void* known_##name[known_objects];                                            \
+    INTERNAL MPI_##Handle other_##name##_in(F_##Handle handle);                                   \
+    INTERNAL F_##Handle dynamic_##name##_out(MPI_##Handle handle);                                \
+    /* Returns false for other handles. Sets NULL, which the library refuses, if none is kept. */ \
+    static inline bool name##_is_known(F_##Handle handle, MPI_##Handle* standard) {               \
+        const unsigned place =                                                                    \
+            (unsigned)handle - (0xC0000000u | kind_##name << 26) - handle_constants;              \
+        if (UNLIKELY(place >= known_objects)) return false;                                       \
+        *standard = (MPI_##Handle)__atomic_load_n(&known_##name[place], __ATOMIC_RELAXED);        \
+        return true;                                                                              \
+    }                                                                                             \
+    static inline F_##Handle name##_out(MPI_##Handle handle) {                                    \
+        return (uintptr_t)handle < handle_constants ? predefined_out[(uintptr_t)handle]           \
+                                                    : dynamic_##name##_out(handle);               \
     }
-/* x_quickly() converts the usual handles in place, x_in() all of them. */
+/* x_quickly() converts the usual handles inline, x_in() all of them. */
 #define QUICKLY_IN(name, Handle)                                             \
     static inline MPI_##Handle name##_in(F_##Handle handle) {                \
         MPI_##Handle standard;                                               \
@@ -124,7 +127,8 @@ static inline bool comm_quickly(F_Comm handle, MPI_Comm* standard) {
 }
 QUICKLY_IN(comm, Comm)
 
-/* Most predefined datatypes and operations differ in their last byte: a table of those, by that byte. */
+/* Most predefined datatypes and operations differ in their last byte, which is the index of
+ * these tables. */
 INTERNAL extern const HeddleInteger types_by_last_byte[256];
 INTERNAL extern const HeddleInteger ops_by_last_byte[16];
 
@@ -143,7 +147,7 @@ static inline bool op_quickly(F_Op handle, MPI_Op* standard) {
 }
 QUICKLY_IN(op, Op)
 
-/* Requests, of which the library knows as well (api/direct_calls.h). */
+/* Constants for requests, which the library also knows (api/direct_calls.h). */
 enum {
     half_0 = heddle_half_0,
     half_1 = heddle_half_1,
@@ -154,7 +158,7 @@ INTERNAL MPI_Request other_request_in(F_Request handle);
 COLD NO_THROW F_Request other_request_out(MPI_Request handle);
 static inline bool request_quickly(F_Request handle, MPI_Request* standard) {
     if (UNLIKELY((handle & half_0) == 0)) return false;
-    /* A wrong one becomes an address that is none of a request. */
+    /* A wrong handle becomes an address that is no request's. */
     const unsigned bit = (unsigned)handle & (half_1 - half_0); /* 0 or 8, the size of an element */
     const uint64_t* whole = (const uint64_t*)((const char*)kept->requests.whole_of_bit + bit);
     *standard = (MPI_Request)(__atomic_load_n(whole, __ATOMIC_RELAXED) + (unsigned)handle);
@@ -164,7 +168,7 @@ static inline MPI_Request request_in(F_Request handle) {
     MPI_Request standard;
     return LIKELY(request_quickly(handle, &standard)) ? standard : other_request_in(handle);
 }
-/* Of a handle that is no constant. */
+/* Returns the face's handle of a request that is no constant. */
 static inline F_Request dynamic_request_out(MPI_Request handle) {
     const unsigned half = (unsigned)((uintptr_t)handle >> 32);
     const unsigned lower = (unsigned)(uintptr_t)handle;
@@ -179,7 +183,8 @@ static inline F_Request request_out(MPI_Request handle) {
                                                           : dynamic_request_out(handle);
 }
 
-/* A request that a call makes, one that a call may complete: what the library gets, and what becomes of it afterwards. */
+/* A request that a call makes, or one that a call may complete: the value for the library, and
+ * its conversion afterwards. */
 typedef struct {
     MPI_Request standard;
     F_Request* face;
@@ -195,16 +200,17 @@ static inline __attribute__((always_inline)) void leave_old_request(Back_old_req
                                                                                   parameter}
 #define PLACE_OF_REQUEST(parameter) (&c_##parameter.standard)
 #define BACK_REQUEST(parameter) (back_old_request(&c_##parameter), c_##parameter.face = NULL)
-/* A function that makes a request converts it, and so has a frame, whether errors are fatal or not. */
+/* A function that makes a request converts it. So it has a frame, whether errors are fatal or
+ * not. */
 typedef struct {
-    const MPI_Request* standard; /* no part of this, so that the compiler knows the other member */
-    F_Request* face;             /* NULL: the function has converted it */
+    const MPI_Request* standard; /* outside of this struct, so that the compiler knows `face` */
+    F_Request* face;             /* NULL once the function has converted it */
 } Back_new_request;
 static inline __attribute__((always_inline)) void leave_new_request(Back_new_request* request) {
     if (request->face != NULL && *request->standard != (MPI_Request)untouched)
         *request->face = request_out(*request->standard);
 }
-/* After an error: what the library has written, and the error. */
+/* Handles an error: converts the value that the library has written, and returns the error. */
 COLD NO_THROW int without_request(int outcome, MPI_Request standard, F_Request* request);
 #define CAN_MAKE_REQUEST(request) is_memory(request)
 #define MAKING_REQUEST_HERE(X, request, ...)                                                  \
@@ -224,7 +230,7 @@ static inline F_File file_out(MPI_File handle) {
     return handle == MPI_FILE_NULL ? NULL : (F_File)handle;
 }
 
-/* The handle of all variables of a session is a variable here, too. */
+/* The handle of all variables of a session is also a variable here. */
 static inline MPI_T_pvar_handle pvar_in(MPI_T_pvar_handle handle) { return handle; }
 
 #endif

@@ -13,7 +13,7 @@ _Alignas(bytes_at_lower_bits) char objects_by_lower_bits[lower_bits_end + bytes_
 uint64_t predefined_multiplier;
 const void* predefined_out[handle_constants];
 
-/* Fills the table; false if two objects would have one place. */
+/* Fills the table. Returns false if two objects would have one place. */
 static bool fill(uint64_t multiplier) {
     memset(predefined_objects, 0, sizeof predefined_objects);
     for (int i = 0; i < objects_in_library; ++i) {
@@ -27,7 +27,8 @@ static bool fill(uint64_t multiplier) {
     return true;
 }
 
-/* Of two with the same bits the second is missing, and one that is not aligned, which would reach into the next. */
+/* Fills the table by lower bits. It leaves out the second of two objects with the same bits. It
+ * also leaves out one that is not aligned, which would reach into the next place. */
 static void fill_by_lower_bits(void) {
     for (int i = 0; i < objects_in_library; ++i) {
         const uintptr_t address = (uintptr_t)objects_of_library[i].address;
@@ -45,7 +46,7 @@ __attribute__((constructor(102))) static void find_objects(void) {
     while (!fill(multiplier))
         multiplier = (multiplier * 6364136223846793005u + 1442695040888963407u) | 1;
     fill_by_lower_bits();
-    for (int i = objects_in_library; i-- > 0;) /* of two with one meaning the first */
+    for (int i = objects_in_library; i-- > 0;) /* the first of two with one meaning */
         predefined_out[objects_of_library[i].standard] = objects_of_library[i].address;
 }
 
@@ -57,7 +58,7 @@ void describe_handles(HeddleFace* face) {
 
 /* ---- C++ ---- */
 
-/* MPI::Op::Init calls it, and has no address of its own in the library. */
+/* MPI::Op::Init calls it. That function has no address of its own in the library. */
 EXPORTED void ompi_op_set_cxx_callback(F_Op op, void (*function)(void));
 void ompi_op_set_cxx_callback(F_Op op, void (*function)(void)) {
     (void)op, (void)function;

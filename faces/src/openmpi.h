@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles and statuses of libmpi.so.40: addresses.
  *
- * Predefined handles  are the addresses of exported objects. A program that is not position-independent holds copies
- *                     of them, and these are then the handles: the loader tells which, and a table is filled with
- *                     what it said when this library is loaded.
+ * Predefined handles  are the addresses of exported objects. A program that is not
+ *                     position-independent holds copies of them, and these are then the handles.
+ *                     The loader knows which. A table is filled with its answers when this
+ *                     library is loaded.
  * Dynamic handles     are the handles of the standard ABI.
  */
 #ifndef HEDDLE_FACE_OPENMPI_H
@@ -44,9 +45,10 @@ static inline bool cancelled_in(const F_Status* status) { return status->cancell
 
 #define F_UNWEIGHTED 2
 #define F_WEIGHTS_EMPTY 3
-#define F_MPI_BUFFER_AUTOMATIC (-2) /* came after this ABI: a value that no buffer has */
+#define F_MPI_BUFFER_AUTOMATIC (-2) /* newer than this ABI: a value that no buffer has */
 
-/* Address and handle of a predefined object. The multiplier is one that gives each a place of its own. */
+/* The address and handle of a predefined object. The multiplier gives each object a place of its
+ * own. */
 typedef struct {
     const void* address;
     uintptr_t standard;
@@ -56,7 +58,8 @@ INTERNAL extern Predefined predefined_objects[1 << predefined_bits];
 INTERNAL extern uint64_t predefined_multiplier;
 INTERNAL extern const void* predefined_out[handle_constants];
 
-/* The same by the lower 16 bits of addresses, in fewer instructions. Objects that have the bits of another are missing. */
+/* The same table by the lower 16 bits of addresses, which takes fewer instructions. Objects with
+ * the bits of another one are missing. */
 enum { lower_bits_end = 1 << 16, bytes_at_lower_bits = 16 };
 INTERNAL extern char objects_by_lower_bits[lower_bits_end + bytes_at_lower_bits];
 
@@ -79,7 +82,8 @@ static inline void* handle_out(const void* handle) {
 HANDLES(HANDLE)
 #undef HANDLE
 
-/* The usual handles: objects by their lower bits, and what has bits that no object has. */
+/* Converts the usual handles: objects by their lower bits, and handles with bits that no object
+ * has. */
 static inline bool object_quickly(const void* handle, void** standard) {
     const HeddleAddress* predefined =
         (const HeddleAddress*)(objects_by_lower_bits + ((uintptr_t)handle & (lower_bits_end - 1)));
@@ -88,7 +92,7 @@ static inline bool object_quickly(const void* handle, void** standard) {
         return true;
     }
     *standard = (void*)handle;
-    /* Read once more, so that no register is held for this. */
+    /* Read again, so that no register is held for this. */
     return __atomic_load_n(&predefined->address, __ATOMIC_RELAXED) == NULL;
 }
 static inline bool type_quickly(F_Datatype handle, MPI_Datatype* standard) {
@@ -97,7 +101,8 @@ static inline bool type_quickly(F_Datatype handle, MPI_Datatype* standard) {
 static inline bool op_quickly(F_Op handle, MPI_Op* standard) {
     return object_quickly(handle, (void**)standard);
 }
-/* Kinds with few constants. A constant of another kind is no address of theirs to the library. */
+/* Kinds with few constants. The library never takes a constant of another kind for their
+ * address. */
 static inline bool comm_quickly(F_Comm handle, MPI_Comm* standard) {
     if (LIKELY((void*)handle == F_MPI_COMM_WORLD))
         *standard = MPI_COMM_WORLD;
@@ -116,13 +121,13 @@ static inline bool request_quickly(F_Request handle, MPI_Request* standard) {
     return LIKELY((void*)handle != F_MPI_REQUEST_NULL);
 }
 
-/* A request that a call makes, one that a call may complete: the library writes to the program's variable, and only what
- * it has for MPI_REQUEST_NULL is not right there. */
+/* A request that a call makes, or one that a call may complete. The library writes to the
+ * program's variable. Only its MPI_REQUEST_NULL must be converted there. */
 static inline void back_old_request(F_Request** request) {
     if (**request == (F_Request)MPI_REQUEST_NULL)
         **request = (F_Request)predefined_out[(uintptr_t)MPI_REQUEST_NULL];
 }
-/* The library makes none where it succeeds, and refuses a place that is no memory. */
+/* The library sets no MPI_REQUEST_NULL if it succeeds, and refuses a place that is no memory. */
 static inline void back_new_request(F_Request** request) {
     if (is_memory(*request)) back_old_request(request);
 }
@@ -141,8 +146,9 @@ static inline __attribute__((always_inline)) void leave_old_request(F_Request** 
 #define PLACE_OF_REQUEST(parameter) ((MPI_Request*)c_##parameter)
 #define BACK_REQUEST(parameter) (back_old_request(&c_##parameter), c_##parameter = NULL)
 
-/* Fortran's integers: numbers of the ABI for predefined handles, and above these the integers of the standard ABI.
- * Those of requests, lower halves of addresses, are made small: requests lie on lines of their own. */
+/* Fortran's integers: numbers of the ABI for predefined handles, and above these the integers of
+ * the standard ABI. Integers of requests, lower halves of addresses, are shifted to small ones:
+ * each request has cache lines of its own. */
 INTERNAL extern const short
     fortran_numbers[handle_constants]; /* by the standard ABI's constant, plus one */
 typedef struct {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libmpi_cxx.so.40: MPI's old C++ bindings, as far as they need no function of the program that the library calls.
+/* libmpi_cxx.so.40: MPI's old C++ bindings, except parts in which the library calls functions of
+ * the program.
  *
- * Open MPI 4's mpi.h for C++ has the classes. Each program that includes it has their inline functions and their tables in
- * it, and needs the library, also if it calls functions of C alone. The inline functions call those of C.
+ * Open MPI 4's mpi.h for C++ has the classes. Each program that includes it contains their
+ * inline functions and their tables. It needs the library, even if it calls only functions of C.
+ * The inline functions call those of C.
  *
- * Objects  of the classes are a pointer to the class's table and a handle of C. MPI's own lie here (MPI::COMM_WORLD); the
- *          program's tables are found by name when the library is loaded.
- * Refused  are functions of classes that take functions of the program. The message has the name in C++.
+ * Objects  of the classes are a pointer to the class's table and a handle of C. MPI's own
+ *          objects lie here (MPI::COMM_WORLD). The program's tables are found by name when the
+ *          library is loaded.
+ * Refused  are functions of classes that take functions of the program. The message has the name
+ *          in C++.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -31,7 +35,7 @@ typedef struct {
 
 /* ---- Served ---- */
 
-/* Comm is abstract: what is derived from it sets the table afterwards. */
+/* Comm is abstract: derived classes set the table afterwards. */
 NAMED(comm_base, "_ZN3MPI4CommC2Ev", Object* object) { object->comm = MPI_COMM_NULL; }
 NAMED(comm_whole, "_ZN3MPI4CommC1Ev", Object* object) { object->comm = MPI_COMM_NULL; }
 NAMED(comm_base_of, "_ZN3MPI4CommC2ERKNS_9Comm_NullE", Object* object, const Object* other) {
@@ -45,7 +49,7 @@ NAMED(datatype_free, "_ZN3MPI8Datatype4FreeEv", Object* object) {
 }
 NAMED(win_free, "_ZN3MPI3Win4FreeEv", Object* object) { (void)MPI_Win_free(&object->win); }
 NAMED(file_close, "_ZN3MPI4File5CloseEv", Object* object) { (void)MPI_File_close(&object->file); }
-/* Of MPI::Init, which has nothing else to prepare. */
+/* MPI::Init calls it, and has nothing else to prepare. */
 NAMED(initialize_intercepts, "_ZN3MPI20InitializeInterceptsEv", void) {}
 
 /* ---- Refused ---- */
@@ -125,7 +129,8 @@ static const void* table_of(const char* symbol) {
     return (const void*)none;
 }
 
-/* A program that is not position-independent holds copies of the objects: the loader tells where. */
+/* A program that is not position-independent holds copies of the objects. The loader knows their
+ * addresses. */
 __attribute__((constructor)) static void set_tables(void) {
 #define OBJECT(symbol, name, class, value) object_##name.table = table_of(class);
 #include "cxx_objects.h"

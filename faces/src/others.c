@@ -7,7 +7,8 @@
 
 /* ---- Start ---- */
 
-/* Launchers may say that errors return (mpi_initial_errhandler). */
+/* Returns true if errors are fatal. Launchers may set that errors return
+ * (mpi_initial_errhandler). */
 static bool is_fatal(MPI_Comm comm) {
     MPI_Errhandler handler;
     return heddle.Comm_get_errhandler(comm, &handler) == MPI_SUCCESS &&
@@ -53,7 +54,7 @@ SECOND_NAME(Pcontrol)
 
 /* ---- Errors ---- */
 
-/* A class that this ABI has and the standard one has not, as those of faults: it is never raised. */
+/* Returns true for a class that only this ABI has, such as those of faults. It is never raised. */
 static bool is_foreign_class(int error) {
     enum { most_classes = 128 }; /* of either ABI */
     return error > 0 && error < most_classes && error < F_MPI_ERR_LASTCODE &&
@@ -109,7 +110,7 @@ FUNCTION(int, Comm_spawn_multiple,
           int root, F_Comm comm, F_Comm* intercomm, int codes[])) {
     int rank = MPI_PROC_NULL;
     heddle.Comm_rank(comm_in(comm), &rank);
-    ALL_IN(info, infos, rank == root ? count : 0); /* of the root alone */
+    ALL_IN(info, infos, rank == root ? count : 0); /* only the root's */
     long all = 0;
     for (long i = 0; is_memory(processes) && i < c_infos.count; ++i) all += processes[i];
     OUT(comm, Comm, intercomm);
@@ -123,7 +124,8 @@ SECOND_NAME(Comm_spawn_multiple)
 
 /* ---- What a datatype was made of ---- */
 
-/* Numbers that mean something are the face's: the order of a subarray, kinds and arguments of a distribution. */
+/* Converts numbers with a meaning to the face's. These are the order of a subarray, kinds and
+ * arguments of a distribution. */
 static void contents_out(int combiner, int* integers, int count) {
     if (combiner == MPI_COMBINER_SUBARRAY) {
         integers[count - 1] = order_out(integers[count - 1]);
@@ -188,7 +190,7 @@ SECOND_NAME(Type_get_contents_c)
 
 /* ---- Tool interface ---- */
 
-/* Variables that belong to an object belong to a communicator, here. */
+/* Variables that belong to an object belong to a communicator here. */
 FUNCTION(int, T_pvar_handle_alloc,
          (MPI_T_pvar_session session, int variable, F_Comm* object, MPI_T_pvar_handle* handle,
           int* count)) {
@@ -276,13 +278,14 @@ FUNCTION(int, Type_hindexed,
 }
 SECOND_NAME(Type_hindexed)
 
-/* MPI_LB and MPI_UB mark the bounds of a structure: it is made without them, and then resized. */
+/* The builder of a structure with MPI_LB and MPI_UB, which mark its bounds. It is made without
+ * them, and then resized. */
 typedef struct {
     MPI_Aint lower, upper;
     bool has_lower, has_upper;
 } Marks;
 
-/* Leaves out marks; how many elements are left. */
+/* Leaves out marks. Returns how many elements are left. */
 static int without_marks(int count, const int lengths[], const MPI_Aint displacements[],
                          const F_Datatype types[], int* c_lengths, MPI_Aint* c_displacements,
                          MPI_Datatype* c_types, Marks* marks) {
@@ -362,7 +365,7 @@ STATUS(f2f08)
 STATUS(f082f)
 
 #ifdef FACE_MPICH
-/* The integers that handles are; files alone are addresses. */
+/* The integer values of handles. Only files are addresses. */
 #define TO_FORTRAN(name, Handle, X)                                                 \
     FUNCTION(MPI_Fint, X##_c2f, (F_##Handle handle)) { return (MPI_Fint)handle; }   \
     SECOND_NAME(X##_c2f)                                                            \
@@ -420,7 +423,7 @@ SECOND_NAME(File_c2f)
 SECOND_NAME(File_f2c)
 #endif
 
-/* ---- Extensions that programs ask for: there is no memory of accelerators here ---- */
+/* ---- Extensions that programs query: there is no memory of accelerators here ---- */
 
 #define NO_SUPPORT(name)     \
     EXPORTED int name(void); \

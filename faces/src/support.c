@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a face finds its library, and conversions that are off the short path. */
+/* Finds the face's library, and has conversions that are off the short path. */
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -20,8 +20,8 @@ static __attribute__((noreturn)) void give_up(const char* what, const char* why)
     _exit(1);
 }
 
-/* libmpi_abi.so.1 lies two folders above the faces (lib/heddle/faces). Its functions are asked for by name in it alone:
- * those of this face have the same names. */
+/* Opens libmpi_abi.so.1, two folders above the faces (lib/heddle/faces). Its functions are
+ * looked up by name in it alone, since those of this face have the same names. */
 static void* open_library(void) {
     Dl_info own;
     if (dladdr((const void*)&heddle, &own) == 0 || realpath(own.dli_fname, own_path) == NULL)
@@ -37,7 +37,7 @@ static void* open_library(void) {
     return library;
 }
 
-/* ---- What the library must know to take arguments as they are (decision 68) ---- */
+/* ---- Data that the library needs to take unconverted arguments (decision 68) ---- */
 
 #define CONVERTED(name, Handle) \
     static MPI_##Handle name##_of(uintptr_t handle) { return name##_in((F_##Handle)handle); }
@@ -67,7 +67,8 @@ static HeddleFace described = {
 };
 HeddleFace* kept = &described;
 
-/* The checker looks at calls of the standard ABI: then they go the long way. */
+/* Lets the library take unconverted arguments, unless the checker is loaded. The checker needs
+ * calls of the standard ABI. */
 static void use_direct_calls(void* library, bool checked) {
     described.proc_null = special_rank_out(MPI_PROC_NULL);
     describe_handles(&described);
@@ -78,7 +79,7 @@ static void use_direct_calls(void* library, bool checked) {
 
 __attribute__((constructor(101))) static void load_library(void) {
     void* library = open_library();
-    /* mpiexec --check: functions that look at calls stand in front of those of the library. */
+    /* mpiexec --check: the checker's functions take the place of the library's. */
     void* (*checked)(const char*) =
         (void* (*)(const char*))dlsym(RTLD_DEFAULT, "heddle_check_function");
 #define LOAD(X)                                                            \
@@ -91,7 +92,7 @@ __attribute__((constructor(101))) static void load_library(void) {
 
 /* ---- Whether errors return ---- */
 
-/* Once an error handler has been set, there is no way back. */
+/* Once an error handler has been set, this stays true. */
 static bool errors_returned;
 static pthread_mutex_t errors_guard = PTHREAD_MUTEX_INITIALIZER;
 
@@ -143,9 +144,9 @@ void refuse_other_libraries(void) {
 
 /* ---- Numbers ---- */
 
-enum { first_code = MPI_ERR_LASTCODE + 1 }; /* of those that programs add */
+enum { first_code = MPI_ERR_LASTCODE + 1 }; /* the first that programs add */
 
-/* Codes that programs add lie above the last one of either ABI. */
+/* Converts a code. Codes that programs add lie above the last one of either ABI. */
 int other_error_out(int error) {
     if (error > MPI_ERR_LASTCODE)
         return F_MPI_ERR_LASTCODE > error ? F_MPI_ERR_LASTCODE + 1 + (error - first_code) : error;
@@ -160,12 +161,12 @@ int error_in(int error) {
     const int known = error_class_in(error);
     return known != no_value || error_class_out(error) != error
         ? known
-        : error; /* nothing in either ABI stays so */
+        : error; /* a value unknown to both ABIs stays unchanged */
 }
 
 enum {
     first_keyval = 1000
-}; /* those that programs make are above the predefined ones of every ABI here */
+}; /* key values of programs are above the predefined ones of every ABI here */
 int keyval_in(int keyval) {
     if (keyval > first_keyval && keyval < (1 << 24)) return keyval;
     const int predefined = predefined_keyval_in(keyval);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses between C and Fortran (MPI 5.0, 19.3.5). mpi.h has what handles need.
+/* Statuses between C and Fortran (MPI 5.0, 19.3.5). mpi.h has the functions for handles.
  *
- * A status is the same 32 bytes in all three languages, so that converting is copying. The two variables lie in
- * the library of the Fortran bindings; who needs them links with it (mpifort does).
+ * A status is the same 32 bytes in all three languages, so that converting is copying. The two
+ * variables lie in the library of the Fortran bindings. Programs that need them link with it
+ * (mpifort does).
  */
 #ifndef MPI_FORTRAN_H
 #define MPI_FORTRAN_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attributes that Fortran has set: C gets the address of an integer (MPI 5.0, 19.3.7).
  *
- * There is one integer for each value that was ever set, for as long as the program runs: C code may pass its address
- * on to other objects, of which nobody would tell us. What lies elsewhere has been set by C.
+ * There is one integer for each value that was ever set, for as long as the program runs. C code
+ * may pass its address on to other objects, which the bindings would not notice. Attributes at
+ * other addresses were set by C.
  */
 
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include "fortran.h"
 
 typedef struct Value {
-    MPI_Aint value; /* first: C reads it, or its lower half where Fortran has set an INTEGER */
+    MPI_Aint value; /* first: C reads it, or its lower half if Fortran has set an INTEGER */
     struct Value* next;
 } Value;
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half comes first");

@@ -8,7 +8,8 @@
 
 /* ---- Values ---- */
 
-/* C has the predefined attributes as addresses of integers; Fortran has the integers. */
+/* Converts a value for Fortran. C gets the predefined attributes as addresses of integers,
+ * Fortran gets the integers. */
 static MPI_Aint value_out(int keyval, void* value) {
     switch (keyval) {
         case MPI_TAG_UB:
@@ -47,7 +48,7 @@ ATTRIBUTES(mpi_comm_get_attr_, mpi_comm_set_attr_, comm_in, MPI_Comm_get_attr, M
 ATTRIBUTES(mpi_type_get_attr_, mpi_type_set_attr_, type_in, MPI_Type_get_attr, MPI_Type_set_attr)
 ATTRIBUTES(mpi_win_get_attr_, mpi_win_set_attr_, win_in, MPI_Win_get_attr, MPI_Win_set_attr)
 
-/* Of MPI-1: INTEGER values. */
+/* The functions of MPI-1, with INTEGER values. */
 EXPORTED void mpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fint* attribute_val,
                             MPI_Fint* flag, MPI_Fint* ierror) {
     void* value = NULL;
@@ -68,7 +69,8 @@ EXPORTED void mpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* keyval,
 
 /* ---- Keys ---- */
 
-/* What a key's callbacks need. Attributes may outlive their key, so that it stays until the program ends. */
+/* The data for a key's callbacks. Attributes may outlive their key. So it stays until the
+ * program ends. */
 typedef struct {
     Procedure* copy;
     Procedure* delete;
@@ -79,7 +81,8 @@ typedef void Copy_procedure(MPI_Fint*, MPI_Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint
                             MPI_Fint*);
 typedef void Delete_procedure(MPI_Fint*, MPI_Fint*, MPI_Aint*, MPI_Aint*, MPI_Fint*);
 
-/* A procedure has copied the attribute `in`, which Fortran sees as `seen`. A pointer of C stays one. */
+/* Stores the copy that a procedure has made of `in`, which Fortran sees as `seen`. A pointer of
+ * C stays one. */
 static int copy_out(void* in, MPI_Aint seen, MPI_Aint copied, MPI_Fint ierror, void* out) {
     void* attribute = copied == seen ? in : attribute_in(copied);
     *(void**)out = attribute;
@@ -102,7 +105,7 @@ static int call_delete(Key* key, MPI_Fint object, MPI_Fint keyval, void* attribu
     return ierror;
 }
 
-/* MPI-1 passes INTEGERs. */
+/* The procedures of MPI-1, which passes INTEGERs. */
 typedef void Old_copy_procedure(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                                 MPI_Fint*);
 typedef void Old_delete_procedure(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*);

@@ -11,12 +11,12 @@ typedef struct {
     signed char rank;
     char unused[3];
     struct {
-        ptrdiff_t lower, extent, stride; /* the stride in bytes */
+        ptrdiff_t lower, extent, stride; /* stride is in bytes */
     } dimension[];
 } Descriptor;
 
 enum { most_dimensions = 15 };
-/* Room for a descriptor that is made from another. */
+/* Memory for a descriptor that is made from another. */
 typedef struct {
     Descriptor descriptor;
     uint64_t dimensions[3 * most_dimensions];

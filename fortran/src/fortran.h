@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Fortran bindings are made of: conversions between Fortran's arguments and C's.
+/* The Fortran bindings' conversions between Fortran's arguments and C's.
  *
- * Conventions  Fortran passes addresses. An INTEGER handle is the integer of the C handle; a status is as many INTEGERs,
- *              laid out as MPI_Status; lengths of CHARACTER arguments come last, by value. mpi_f08 passes the same, as
- *              its handles and statuses are derived types of the same memory. Only its choice buffers are others:
- *              descriptors.
- * ABIs         The same sources make the bindings of the standard ABI and those of the ABIs of other libraries, on
- *              their faces (docs/faces.md): abi.h, of the folder of an ABI, says how handles are converted, what the
- *              sentinels are, and what mpi_f08 passes.
- * Sentinels    MPI_BOTTOM and others are variables. Their address says which is meant. An executable may define them,
- *              too (COMMON), so they are never bound within the library.
- * Twice        Every source is compiled for mpi_x_, which calls MPI_X, and for pmpi_x_, which calls PMPI_X.
+ * Conventions  Fortran passes addresses. An INTEGER handle is the integer of the C handle. A
+ *              status is an array of INTEGERs, laid out as MPI_Status. Lengths of CHARACTER
+ *              arguments come last, by value. mpi_f08 passes the same, as its handles and
+ *              statuses are derived types of the same memory. Only its choice buffers differ:
+ *              they are descriptors.
+ * ABIs         The same sources make the bindings of the standard ABI, and on their faces those
+ *              of other libraries' ABIs (docs/faces.md). Each ABI has a folder. Its abi.h
+ *              defines how handles are converted, the sentinels, and the arguments that mpi_f08
+ *              passes.
+ * Sentinels    MPI_BOTTOM and others are variables. Their addresses identify them. An executable
+ *              may define them, too (COMMON), so they are never bound within the library.
+ * Twice        Every source is compiled for mpi_x_, which calls MPI_X, and for pmpi_x_, which
+ *              calls PMPI_X.
  *
  * The bindings of the standard ABI need nothing else: they go with any libmpi_abi.so.1.
  */
@@ -34,14 +37,15 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define INTERNAL __attribute__((visibility("hidden")))
 
-/* Of a function for what takes no short way. It gets the same arguments, so that the short way reads none for it. */
+/* Marks a function for arguments that take no short path. It gets the same arguments, so that
+ * the short path reads none for it. */
 #ifdef __clang__
 #define GENERAL __attribute__((noinline))
 #else
 #define GENERAL __attribute__((noipa))
 #endif
 
-/* ALIAS(mpi_send_, mpi_send__): the second name for the same code. */
+/* Defines the second name for the same code: ALIAS(mpi_send_, mpi_send__). */
 #define ALIAS(name, other) ALIAS_(name, other)
 #define ALIAS_(name, other) \
     EXPORTED extern __typeof__(name) other __attribute__((weak, alias(#name)));
@@ -75,22 +79,24 @@ static inline MPI_Status* or_ignore_all(const MPI_Fint* statuses) {
     return is_statuses_ignore(statuses) ? MPI_STATUSES_IGNORE : (MPI_Status*)statuses;
 }
 
-/* What was passed on the stack is read from there after a call: a register would have to be saved over it. And what
- * was read before the call is read again, in place of being moved from one register to another. */
+/* Makes code read an argument on the stack from there after a call. A register would have to be
+ * saved over it. An argument that was read before the call is read again, and not moved from one
+ * register to another. */
 #define STAYS_ON_STACK(parameter) __asm__("" : "+m"(parameter) : : "memory")
 
-/* ---- Answers ---- */
+/* ---- Results ---- */
 
-/* An ierror that mpi_f08 leaves out is a null pointer. */
+/* Sets ierror, which is a null pointer if mpi_f08's caller leaves it out. */
 static inline void answer(MPI_Fint* ierror, int error) {
     if (ierror != NULL) *ierror = error;
 }
 
-/* LOGICAL: what is not 0 is true; what we return is 0 or 1, whichever compiler reads it. */
+/* Convert LOGICAL: every value except 0 is true. The result is 0 or 1, which all compilers read
+ * alike. */
 static inline int logical_in(MPI_Fint value) { return value != 0; }
 static inline MPI_Fint logical_out(int value) { return value != 0; }
 
-/* Places in arrays count from 1. */
+/* Converts an index: those of Fortran's arrays begin with 1. */
 static inline MPI_Fint index_out(int place) {
     return place == MPI_UNDEFINED ? MPI_UNDEFINED : place + 1;
 }
@@ -100,14 +106,15 @@ INTERNAL __attribute__((cold)) int fail(int error_class, const char* function, c
 INTERNAL __attribute__((cold)) int no_memory(const char* function); /* for converted arguments */
 INTERNAL __attribute__((cold)) int no_partitions(const char* function); /* of a section with gaps */
 
-/* ---- Arrays that C sees otherwise ---- */
+/* ---- Arrays that need conversion ---- */
 
-/* Room that an operation keeps until it is complete. */
+/* Allocates room that an operation keeps until it is complete. */
 static inline void* enter_for_long(Room* room, long elements, size_t size) {
     return long_room(room, (elements > 0 ? (size_t)elements : 1) * size);
 }
 
-/* How many arguments a call has for each of the others: ranks of the group that messages go to, or neighbours. */
+/* The number of arguments that a call has for each peer: ranks of the group that gets messages,
+ * or neighbours. */
 #define CALL(X) PMPI_##X
 #include "foreign/sides.h"
 INTERNAL int peers(MPI_Comm comm);
@@ -116,15 +123,16 @@ INTERNAL int dimensions(MPI_Comm comm);
 
 /* ---- CHARACTER ---- */
 
-typedef size_t Length; /* what gfortran (since 8) and flang pass after the other arguments */
+typedef size_t Length; /* the type that gfortran (since 8) and flang pass after the other
+                          arguments */
 
-/* A C string of a CHARACTER argument: without blanks at its end, and, for `trimmed`, at its begin. */
+/* A C string of a CHARACTER argument: without blanks at its end and, if `trimmed`, at its begin. */
 typedef struct {
     char here[256];
     char* elsewhere;
 } String;
 
-/* The length of a text without the blanks at its end. */
+/* Returns the length of a text without the blanks at its end. */
 static inline Length without_blanks(const char* text, Length length) {
     while (length > 0 && text[length - 1] == ' ') --length;
     return length;
@@ -137,7 +145,8 @@ INTERNAL void string_out(char* text, Length length, const char* string);
 
 /* ---- Choice buffers of mpi_f08 (TS 29113) ---- */
 
-/* An assumed-size array, which has no gaps, has -1 as its last extent. */
+/* Returns true if the buffer has no gaps. The last extent of an assumed-size array, which has
+ * none, is -1. */
 static inline bool is_contiguous(const Descriptor* buffer) {
     ptrdiff_t size = (ptrdiff_t)buffer->element;
     for (int i = 0; i < buffer->rank; ++i) {
@@ -147,14 +156,15 @@ static inline bool is_contiguous(const Descriptor* buffer) {
     return true;
 }
 
-/* A scalar that is no sentinel, or an array of one dimension without gaps: C gets its address as it is. */
+/* Returns true for a scalar that is no sentinel, or an array of one dimension without gaps. C
+ * gets its address unchanged. */
 static inline bool is_plain(const Descriptor* buffer) {
     if (!LIKELY(buffer->rank <= 1)) return false;
     if (buffer->rank == 1) return buffer->dimension[0].stride == (ptrdiff_t)buffer->element;
     return !is_bottom(buffer->base);
 }
 
-/* Elements of a datatype, where C finds them. */
+/* Elements of a datatype in C's form. */
 typedef struct {
     void* base;
     MPI_Count count;
@@ -175,10 +185,10 @@ static inline void leave_elements(Elements* elements) {
     if (!LIKELY(!elements->made)) PMPI_Type_free(&elements->type);
 }
 
-/* A section that is copied: what a contiguous array of its elements would be. */
+/* A section that is copied: a contiguous array of its elements. */
 typedef struct {
     void* base;
-    const Descriptor* section; /* NULL: not copied */
+    const Descriptor* section; /* NULL if it is not copied */
 } Copy;
 
 INTERNAL Copy copy_of_section(const Descriptor* buffer);
@@ -191,13 +201,13 @@ static inline bool is_missing(const Copy* copy) {
 }
 INTERNAL void pack_section(void* packed, const Descriptor* section);
 INTERNAL void unpack_section(const Descriptor* section, const void* packed);
-/* The call is over: its result goes back into the section, if it has one. */
+/* Ends a call: copies the result back into the section, if it has one. */
 INTERNAL void copy_back(Copy* copy, bool result);
 static inline void leave_copy(Copy* copy, bool result) {
     if (!LIKELY(copy->section == NULL)) copy_back(copy, result);
 }
 
-/* ---- What lives as long as a request does (src/pending.c) ---- */
+/* ---- Data that live as long as a request does (src/pending.c) ---- */
 
 /* Copies of sections and arrays of a nonblocking or persistent operation. */
 typedef struct Pending Pending;
@@ -210,11 +220,12 @@ INTERNAL void keep(Pending* pending, MPI_Request request, int error);
 
 INTERNAL extern _Atomic int pending_operations;
 INTERNAL extern _Atomic uint64_t
-    kept_operations; /* so far; read before a call that completes requests */
+    kept_operations; /* their number so far; read before a call that completes requests */
 INTERNAL void completed_slowly(MPI_Fint request, uint64_t last);
 INTERNAL void started_slowly(MPI_Fint request);
 INTERNAL void freed_slowly(MPI_Fint request);
-/* A request, by its integer before the call, is complete (or was started, or freed): an operation up to `last`. */
+/* Says that a request is complete (or started, or freed). It is given by its integer before the
+ * call, and numbers its operations up to `last`. */
 static inline void completed(MPI_Fint request, uint64_t last) {
     if (!LIKELY(pending_operations == 0)) completed_slowly(request, last);
 }
@@ -227,14 +238,16 @@ static inline void freed(MPI_Fint request) {
 
 /* ---- Attributes (src/attribute_values.c) ---- */
 
-/* What C has as the attribute that Fortran sets: the address of an integer of that value. NULL: there is no memory. */
+/* Returns C's form of an attribute that Fortran sets: the address of an integer of that value.
+ * Returns NULL if there is no memory. */
 INTERNAL void* attribute_in(MPI_Aint value);
-/* What Fortran has: its own integer, or the pointer that C has set. */
+/* Returns Fortran's form: its own integer, or the pointer that C has set. */
 INTERNAL MPI_Aint attribute_out(const void* attribute);
 
 /* ---- Predefined callbacks, known by address ---- */
 
-/* Procedures that copy and delete attributes. The first are deprecated: their values are integers. */
+/* Procedures that copy and delete attributes. The first are deprecated: their values are
+ * integers. */
 typedef void Copy_attribute(const MPI_Fint* object, const MPI_Fint* keyval,
                             const MPI_Aint* extra_state, const MPI_Aint* value_in,
                             MPI_Aint* value_out, MPI_Fint* flag, MPI_Fint* ierror);
@@ -252,8 +265,9 @@ Copy_attribute mpi_comm_null_copy_fn_, mpi_comm_dup_fn_, mpi_type_null_copy_fn_,
 Delete_attribute mpi_comm_null_delete_fn_, mpi_type_null_delete_fn_, mpi_win_null_delete_fn_;
 void mpi_conversion_fn_null_(void), mpi_conversion_fn_null_c_(void);
 
-/* A C callback that calls a procedure of Fortran, the same for the same procedure; NULL: there are too many.
- * MPI passes neither operations nor error handlers anything by which one C function could tell them apart. */
+/* Return a C callback that calls a procedure of Fortran, the same for the same procedure. Return
+ * NULL if there are too many. MPI passes operations and error handlers no argument by which one
+ * C function could tell procedures apart. */
 INTERNAL MPI_User_function* operation_calling(Procedure* procedure);
 INTERNAL MPI_User_function_c* large_operation_calling(Procedure* procedure);
 INTERNAL MPI_Comm_errhandler_function* comm_errhandler_calling(Procedure* procedure);

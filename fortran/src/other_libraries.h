@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the bindings of other libraries have in common: handles that C converts, and procedures of modules. */
+/* The common part of the bindings of other libraries: handles that C converts, and procedures of
+ * modules. */
 #ifndef HEDDLE_FORTRAN_OTHER_LIBRARIES_H
 #define HEDDLE_FORTRAN_OTHER_LIBRARIES_H
 
@@ -19,7 +20,8 @@ HANDLE(session, Session, Session)
 HANDLE(win, Win, Win)
 #undef HANDLE
 
-/* Predefined procedures have a name in mpif.h and another one in mpi_f08, where they are of a module. */
+/* Predefined procedures have a name in mpif.h. In mpi_f08 they belong to a module and have
+ * another name. */
 #define OF_MODULE(name) extern void f08_##name##_(void) __asm__("__mpi_f08_callbacks_MOD_" #name);
 OF_MODULE(mpi_comm_null_copy_fn)
 OF_MODULE(mpi_comm_dup_fn)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies of sections and converted arrays that live as long as an operation.
  *
- * An entry is found by the integer of its request when Fortran completes, starts or frees it. Operations that
- * are complete from the start may share a request: all entries of a request are complete then. Once a request
- * is complete, another thread may get the same integer for its next operation: entries are numbered, and only
- * those are complete that were there before the call.
+ * An entry is found by the integer of its request when Fortran completes, starts or frees it.
+ * Operations that are complete from the start may share a request: all entries of a request are
+ * complete then. Once a request is complete, another thread may get the same integer for its
+ * next operation. So entries are numbered, and only entries from before the call are complete.
  */
 
 #include <pthread.h>
@@ -16,7 +16,7 @@
 typedef struct Item {
     struct Item* next;
     void* memory;
-    Descriptor* section; /* NULL: only the memory is kept */
+    Descriptor* section; /* NULL if only the memory is kept */
     bool result;
 } Item;
 
@@ -33,7 +33,7 @@ _Atomic uint64_t kept_operations;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static Pending* all;
 
-/* The operation is under way: there is nobody to tell that it cannot be remembered. */
+/* Allocates memory, or ends the job. The operation is pending, and no call can return the error. */
 static void* memory(size_t bytes) {
     void* result = malloc(bytes);
     if (result == NULL) {
@@ -100,7 +100,8 @@ static void operands_in(const Pending* pending) {
         if (item->section != NULL) pack_section(item->memory, item->section);
 }
 
-/* What becomes of the entries of a request up to a number: the function says whether an entry ends. */
+/* Calls `act` for the entries of a request up to number `last`. An entry ends if `act` returns
+ * true. */
 static void for_entries(MPI_Fint request, uint64_t last, bool (*act)(const Pending*)) {
     pthread_mutex_lock(&guard);
     for (Pending** place = &all; *place != NULL;) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names that MPI 3.0 removed, in Fortran: addresses are INTEGERs. For the bindings of other libraries. */
+/* Names that MPI 3.0 removed, in Fortran, whose addresses are INTEGERs. For the bindings of
+ * other libraries. */
 
 #include "fortran.h"
 
@@ -26,7 +27,7 @@ int C(Type_hvector)(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype*);
 int C(Type_hindexed)(int, int[], MPI_Aint[], MPI_Datatype, MPI_Datatype*);
 int C(Type_struct)(int, int[], MPI_Aint[], MPI_Datatype[], MPI_Datatype*);
 
-/* An address that no INTEGER holds is an error, as the standard says. */
+/* Stores an address. An address that no INTEGER holds is an error, as the standard says. */
 static int address_out(int outcome, MPI_Aint address, MPI_Fint* to, const char* function) {
     if (outcome != MPI_SUCCESS) return outcome;
     *to = (MPI_Fint)address;

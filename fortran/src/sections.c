@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Array sections with gaps (MPI 5.0, 19.1.12): a call behaves as if they were copied to a contiguous array.
+/* Array sections with gaps (MPI 5.0, 19.1.12): a call behaves as if they were copied to a
+ * contiguous array.
  *
- * Nothing is copied where the buffer is one message: a datatype tells C where the elements lie. It is made for
- * the call and freed after it; MPI keeps it as long as the operation needs it.
- *   - Elements of the datatype that fill the elements of the section become vectors of vectors.
- *   - Any other datatype is taken apart: packing an array that holds its own places tells which bytes of the
- *     contiguous array the message consists of, in their order.
- * Where a buffer is more than one message, or is reduced, it is copied.
+ * Nothing is copied if the buffer is one message: a datatype tells C where the elements lie. It
+ * is made for the call and freed after it; MPI keeps it as long as the operation needs it.
+ * - Elements of the datatype that fill the elements of the section become vectors of vectors.
+ * - Any other datatype is taken apart. An array that holds its own places is packed. This tells
+ *   which bytes of the contiguous array form the message, in their order.
+ * A buffer that is more than one message, or is reduced, is copied.
  */
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 /* ---- Places ---- */
 
-/* Where element `i`, in array order, begins. The last dimension may have any extent. */
+/* Returns the begin of element `i`, in array order. The last dimension may have any extent. */
 static ptrdiff_t place_of(const Descriptor* section, ptrdiff_t i) {
     ptrdiff_t place = 0;
     for (int d = 0; d < section->rank - 1; ++d) {
@@ -58,7 +59,8 @@ void copy_back(Copy* copy, bool result) {
 
 /* ---- Datatypes ---- */
 
-/* The first `count` elements of the first `rank` dimensions, of type `leaf` each. */
+/* Makes a type of the first `count` elements of the first `rank` dimensions, each of type
+ * `leaf`. */
 static int type_of_elements(const Descriptor* section, int rank, MPI_Count count, MPI_Datatype leaf,
                             MPI_Datatype* type) {
     if (rank == 0) return PMPI_Type_dup(leaf, type);
@@ -85,7 +87,7 @@ static int type_of_elements(const Descriptor* section, int rank, MPI_Count count
     return outcome;
 }
 
-/* Elements of `type`, `each` of which fill an element of the section. */
+/* Makes a type of `count` elements of `type`. `each` of them fill an element of the section. */
 static int type_of_whole(const Descriptor* section, MPI_Count count, MPI_Datatype type,
                          MPI_Count each, MPI_Datatype* made) {
     const MPI_Count whole = count / each, rest = count % each;
@@ -108,8 +110,8 @@ static int type_of_whole(const Descriptor* section, MPI_Count count, MPI_Datatyp
     return outcome;
 }
 
-/* Which byte of a contiguous array each byte of the message is: the array holds the lowest byte of each place
- * first, then the next one, and so on, and is packed each time. */
+/* Finds the byte of a contiguous array that each byte of the message is. The array holds the
+ * lowest byte of each place first, then the next one, and so on. It is packed each time. */
 static int places_of_bytes(MPI_Count count, MPI_Datatype type, size_t span, size_t bytes,
                            size_t* places) {
     unsigned char* array = malloc(span + bytes);
@@ -129,7 +131,8 @@ static int places_of_bytes(MPI_Count count, MPI_Datatype type, size_t span, size
     return outcome;
 }
 
-/* Bytes at these places of the contiguous array, where they lie in the section. */
+/* Makes a type of the bytes at these places of the contiguous array, by their addresses in the
+ * section. */
 static int type_of_bytes(const Descriptor* section, const size_t* places, size_t bytes,
                          MPI_Datatype* made) {
     MPI_Count* displacements = malloc(2 * (bytes + 1) * sizeof *displacements);
@@ -183,7 +186,7 @@ static int type_of_any(const Descriptor* section, MPI_Count count, MPI_Datatype 
 Elements elements_of_section(const Descriptor* section, MPI_Count count, MPI_Datatype type,
                              const char* function) {
     Elements all = {section->base, count, type, MPI_SUCCESS, false};
-    /* C finds wrong arguments itself, and says so. */
+    /* C itself finds wrong arguments and reports them. */
     if (count <= 0 || type == MPI_DATATYPE_NULL) return all;
     Bounds bounds;
     all.error = bounds_of(type, &bounds);

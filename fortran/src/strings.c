@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls whose CHARACTER arguments follow rules of their own, and the few that C has no function for. */
+/* Calls whose CHARACTER arguments follow rules of their own, and the few without a function of
+ * C. */
 
 #include <stdlib.h>
 
 #include "fortran.h"
 #include "names_by_hand.h"
 
-/* ---- Values whose room the caller names. C counts the null character, Fortran has none. ---- */
+/* ---- Values whose length the caller passes. C counts the null character, Fortran has none.
+ * ---- */
 
 EXPORTED void mpi_info_get_(const MPI_Fint* info, const char* key, const MPI_Fint* valuelen,
                             char* value, MPI_Fint* flag, MPI_Fint* ierror, Length key_length,
@@ -64,7 +66,8 @@ EXPORTED void mpi_session_get_nth_pset_(const MPI_Fint* session, const MPI_Fint*
 
 /* ---- Starting processes ---- */
 
-/* Strings of `length` characters, `distance` strings apart, up to a blank one or `most`: one block of memory. */
+/* Returns strings of `length` characters, `distance` strings apart, up to a blank one or `most`.
+ * They are one block of memory. */
 static char** strings_in(const char* strings, Length length, size_t distance, long most) {
     long count = 0;
     while (count != most &&
@@ -107,7 +110,7 @@ static void free_argvs(char*** argvs, int count) {
     for (int i = 0; argvs != NULL && i < count; ++i) free(argvs[i]);
     free(argvs);
 }
-/* array_of_argv(count, *): the arguments of a command are `count` strings apart. */
+/* Converts array_of_argv(count, *): the arguments of a command are `count` strings apart. */
 static char*** argvs_in(const char* array_of_argv, Length length, int count) {
     char*** argvs = calloc((size_t)count + 1, sizeof *argvs);
     for (int i = 0; argvs != NULL && i < count; ++i) {
@@ -128,8 +131,7 @@ EXPORTED void mpi_comm_spawn_multiple_(const MPI_Fint* count, const char* array_
                                        Length commands_length, Length argv_length) {
     int rank = MPI_PROC_NULL, commands = 0;
     PMPI_Comm_rank(comm_in(*comm), &rank);
-    if (rank == *root && *count > 0)
-        commands = *count; /* elsewhere nothing of it may be looked at */
+    if (rank == *root && *count > 0) commands = *count; /* on other ranks it must not be read */
     const bool none = commands == 0 || is_argvs_null(array_of_argv);
     char** c_commands = strings_in(array_of_commands, commands_length, 1, commands);
     char*** c_argvs = none ? MPI_ARGVS_NULL : argvs_in(array_of_argv, argv_length, commands);
@@ -158,7 +160,7 @@ EXPORTED void mpi_pcontrol_(const MPI_Fint* level, MPI_Fint* ierror) {
     answer(ierror, MPI_Pcontrol(*level));
 }
 
-/* A compiler that sees this call may keep nothing of the buffer in registers. */
+/* Does nothing. A compiler that sees this call may keep nothing of the buffer in registers. */
 EXPORTED void mpi_f_sync_reg_(void* buf) { (void)buf; }
 #ifdef HEDDLE_FORTRAN_OTHER_LIBRARIES_H
 ALIAS(mpi_f_sync_reg_, mpi_f_sync_reg__)

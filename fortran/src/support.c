@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all bindings share: errors, sizes of arrays, strings, and procedures that are compared by address. */
+/* Parts that all bindings share: errors, sizes of arrays, strings, and procedures that are
+ * compared by address. */
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fortran.h"
 
-/* ---- Predefined callbacks: the ABI has constants for them, and calls none; programs may (MPI 5.0, 7.7.2) ---- */
+/* ---- Predefined callbacks: constants of the ABI, which programs may call (MPI 5.0, 7.7.2) ---- */
 
 #define COPY(name, flag_, copied, ...)                                                             \
     EXPORTED void name(const MPI_Fint* object, const MPI_Fint* keyval, __VA_ARGS__ MPI_Fint* flag, \
@@ -38,7 +39,7 @@ NULL_COPY(mpi_win_null_copy_fn_, MPI_Aint)
 DUP(mpi_win_dup_fn_, MPI_Aint)
 NULL_DELETE(mpi_win_null_delete_fn_, MPI_Aint)
 
-/* These are never called. */
+/* Never called. */
 EXPORTED void mpi_conversion_fn_null_(void) {}
 EXPORTED void mpi_conversion_fn_null_c_(void) {}
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* C callbacks of operations and error handlers that are written in Fortran (foreign/callbacks.h). */
+/* C callbacks of operations and error handlers that are written in Fortran
+ * (foreign/callbacks.h). */
 
 #include "fortran.h"
 

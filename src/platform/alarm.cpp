@@ -21,7 +21,7 @@ Alarm::~Alarm() { close(bell_); }
 
 void Alarm::ring() noexcept {
     const std::uint64_t once = 1;
-    // Fails only where so many rings are unheard that one more makes no difference.
+    // It fails only if so many rings are unheard that one more makes no difference.
     [[maybe_unused]] const ssize_t written = write(bell_, &once, sizeof once);
 }
 

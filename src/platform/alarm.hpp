@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A thread's sleep that ends when another thread rings, when a descriptor becomes readable, or after a time.
+/// A thread's sleep that ends when another thread rings, when a descriptor becomes readable, or
+/// after a time.
 ///
-/// Thread safety  ring() from any thread, sleep() from one. A ring that comes before the sleep ends it at once.
+/// Thread safety  ring() from any thread, sleep() from one. A ring that comes before the sleep ends
+///                it at once.
 
 #include <chrono>
 
@@ -17,7 +19,7 @@ public:
     Alarm& operator=(const Alarm&) = delete;
 
     void ring() noexcept;
-    /// `descriptor` -1: none.
+    /// Sleeps. A `descriptor` of -1 means none.
     void sleep(int descriptor, std::chrono::milliseconds at_most) noexcept;
 
 private:

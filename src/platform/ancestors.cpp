@@ -7,7 +7,7 @@
 namespace heddle::platform {
 namespace {
 
-/// 0 where that is not to be found out.
+/// Returns 0 if the parent cannot be found.
 pid_t parent_of(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/status");
     for (std::string line; std::getline(file, line);)

@@ -10,17 +10,17 @@ namespace heddle::platform {
 namespace {
 
 struct Search {
-    std::string file;            ///< begins the name of the library's file
+    std::string file;            ///< the beginning of the library's file name
     const void* here;            ///< where this library is loaded
     bool left = false;           ///< the walk has left this library
-    const char* name = nullptr;  ///< of the outermost function found so far
+    const char* name = nullptr;  ///< the outermost function found so far
 };
 
 std::string_view without_folders(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 _Unwind_Reason_Code visit(_Unwind_Context* frame, void* argument) {
     auto& search = *static_cast<Search*>(argument);
-    // An address of return may lie behind the end of its function.
+    // A return address may lie beyond the end of its function.
     const auto place = static_cast<std::uintptr_t>(_Unwind_GetIP(frame)) - 1;
     Dl_info code;
     if (dladdr(reinterpret_cast<void*>(place), &code) == 0 || code.dli_fname == nullptr)
@@ -37,7 +37,7 @@ struct Site {
     std::uint64_t address = 0;
 };
 
-/// Whether code of this file makes calls for the program.
+/// Returns true if code of this file makes calls for the program.
 bool is_ours(const char* file) {
     const std::string_view name = without_folders(file);
     return name.starts_with("libheddle_") || name.starts_with("libmpi");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Ways to copy memory that differ in what they cost when another core has the lines. None is the best on
-/// every processor: those who copy much try them (copy_choice.hpp).
+/// Methods of copying memory that differ in cost when another core has the lines. None is the best
+/// on every processor: code that copies much tries them (copy_choice.hpp).
 
 #include <algorithm>
 #include <cstddef>
@@ -15,15 +15,16 @@
 namespace heddle::platform {
 
 enum class Copy : std::uint8_t {
-    by_library,  ///< memcpy(): from some kilobytes on the processor's own instruction, mostly
-    by_vectors,  ///< aligned stores of whole lines
-    around_cache,  ///< stores that go to memory: what another core has of a line need not come here first
+    by_library,    ///< memcpy(): above some kilobytes mostly an instruction for copies
+    by_vectors,    ///< aligned stores of whole lines
+    around_cache,  ///< stores that go to memory: lines that another core has need not come here
+                   ///< first
 };
 inline constexpr std::size_t copy_ways = 3;
-/// Of shorter blocks vectors copy at least as fast.
+/// The smallest block for by_library. Vectors copy shorter ones at least as fast.
 inline constexpr std::size_t least_by_library = 8192;
 
-/// `way`, as it is best followed for so many bytes.
+/// Returns `way`, or a faster one for so few bytes.
 constexpr Copy suited(Copy way, std::size_t bytes) noexcept {
     return way == Copy::by_library && bytes < least_by_library ? Copy::by_vectors : way;
 }
@@ -50,7 +51,7 @@ inline void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) 
     }
 }
 
-/// With half as many instructions, where the processor can.
+/// Copies a line with half as many instructions, if the processor has them.
 [[gnu::target("avx"), gnu::always_inline]] inline void copy_line_by_avx(
     std::byte* to, const std::byte* from) noexcept {
     const auto* source = reinterpret_cast<const __m256i*>(from);
@@ -59,12 +60,13 @@ inline void copy_lines(std::byte* to, const std::byte* from, std::size_t bytes) 
     _mm256_store_si256(target, half);
     _mm256_store_si256(target + 1, other);
 }
-/// A core waits for fewer lines at once than its second cache, which is told what is coming in a long copy: also what
-/// lies behind it, since long messages are copied in such pieces, one behind the other. Behind a short one nothing
-/// is asked for: another core may just be about to write there.
+/// Copies lines, and prefetches into the second cache in a long copy, since a core waits for more
+/// lines there. It also prefetches beyond the end, since long messages are copied in adjacent
+/// pieces. It prefetches nothing beyond a short copy: another core may just be about to write
+/// there.
 [[gnu::target("avx")]] inline void copy_lines_by_avx(std::byte* to, const std::byte* from,
                                                      std::size_t bytes) noexcept {
-    // A block, less what is before its first whole line.
+    // A block, without the bytes before its first whole line.
     constexpr std::size_t least_long = 16384 - 64;
     constexpr std::size_t ahead = 2048;
     std::size_t at = 0;
@@ -89,7 +91,7 @@ inline void copy_aligned(std::byte* to, const std::byte* from, std::size_t bytes
 
 }  // namespace detail
 
-/// memcpy(). Ordered before later stores when it returns.
+/// Copies like memcpy(). The copy is ordered before later stores when the function returns.
 inline void copy(Copy way, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     switch (way) {
         case Copy::by_vectors: return detail::copy_aligned<false>(to, from, bytes);

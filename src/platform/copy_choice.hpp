@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Which way to copy costs least here (platform/copy.hpp). The machine is not asked, since processes move:
-/// now and then copies, or half of one, are made another way, and timed.
+/// Finds the method of copying that costs least (platform/copy.hpp). Properties of the machine are
+/// not used, since processes move. Instead, a copy or half of one is sometimes made by another
+/// method, and timed.
 
 #include <algorithm>
 #include <array>
@@ -15,19 +16,20 @@
 
 namespace heddle::platform {
 
-/// Of ways that are tried beside the one in use, the one that costs least. Zeroes are a valid new one.
+/// Chooses the cheapest of several methods that are tried beside the one in use. Zeroes are a valid
+/// new object.
 class CopyChoice {
 public:
     Copy now() const noexcept { return now_; }
 
-    /// What half a block has cost by the usual way, and by the one that was tried beside it.
+    /// Notes the cost of half a block by the usual method, and by the one that was tried beside it.
     void learn(Copy usual, std::uint64_t usual_ticks, Copy tried,
                std::uint64_t tried_ticks) noexcept {
         note(usual, usual_ticks);
         note(tried, tried_ticks);
         if (tried == now_) return;
         const std::uint64_t mine = cost(now_), theirs = cost(tried);
-        // More than what disturbances make of two ways that cost the same.
+        // A difference larger than that of disturbances.
         const bool is_better = mine != 0 && theirs + theirs / 3 < mine;
         std::uint8_t& in_favour = in_favour_[static_cast<std::size_t>(tried)];
         in_favour = is_better ? static_cast<std::uint8_t>(in_favour + 1) : std::uint8_t{0};
@@ -38,7 +40,8 @@ public:
 
 private:
     std::uint64_t& cost(Copy way) noexcept { return cost_[static_cast<std::size_t>(way)]; }
-    /// Forgets by a quarter; a thread that lost its core counts little.
+    /// Averages, with a weight of a quarter for the new time. A thread that lost its core counts
+    /// little.
     void note(Copy way, std::uint64_t ticks) noexcept {
         std::uint64_t& known = cost(way);
         known = known == 0 ? ticks : (3 * known + std::min(ticks, 2 * known)) / 4;
@@ -47,22 +50,22 @@ private:
     static constexpr std::uint8_t enough = 4;
 
     Copy now_ = Copy::by_library;
-    std::array<std::uint8_t, platform::copy_ways> in_favour_{};  ///< trials, the last ones
-    std::array<std::uint64_t, platform::copy_ways> cost_{};      ///< 0: not known
+    std::array<std::uint8_t, platform::copy_ways> in_favour_{};  ///< number of trials won in a row
+    std::array<std::uint64_t, platform::copy_ways> cost_{};      ///< 0 if it is unknown
 };
 
-/// The next of the first `ways` ones.
+/// Returns the method after `way` among the first `ways`.
 constexpr Copy after(Copy way, std::size_t ways) noexcept {
     return static_cast<Copy>((static_cast<std::size_t>(way) + 1) % ways);
 }
 
-/// Ticks for the halves of a copy. Each is timed until its last line has been loaded and stored: what is still
-/// under way would count for the other half.
+/// Ticks for the halves of a copy. Each is timed until its last line has been loaded and stored.
+/// Pending stores would count for the other half.
 struct Halves {
     std::uint64_t first, second;
 };
 
-/// Copies half by one way, half by another.
+/// Copies half by one method, half by the other.
 inline Halves copy_halves(Copy first, Copy second, std::byte* to, const std::byte* from,
                           std::size_t bytes) noexcept {
     const std::size_t half = bytes / 128 * 64;
@@ -73,12 +76,12 @@ inline Halves copy_halves(Copy first, Copy second, std::byte* to, const std::byt
     return {middle - start, ticks_after_stores() - middle};
 }
 
-/// Copies one way or another, whichever costs less. Zeroes are a valid new one.
+/// Copies by the cheaper of two methods. Zeroes are a valid new object.
 ///
-/// Copies are timed without fences: stores that go on behind one count for the next, as they do where nobody
-/// looks. So it takes stretches of copies to compare, not halves of one.
+/// Copies are timed without fences. Stores that continue after one count for the next, as they do
+/// without timing. So stretches of copies must be compared, not halves of one.
 ///
-/// Thread safety  any threads; one that learns has what is learned alone.
+/// Thread safety  any threads; only one thread at a time learns.
 template <Copy First = Copy::by_library, Copy Second = Copy::by_vectors>
 class CopyTrials {
 public:
@@ -96,12 +99,12 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t often = 4;  ///< one copy in so many is timed
+    static constexpr std::uint32_t often = 4;  ///< one copy in `often` is timed
     static constexpr unsigned timed_in_stretch = 8;
 
     bool is_due() noexcept {
         const std::uint32_t copies = copies_.load(std::memory_order_relaxed);
-        copies_.store(copies + 1, std::memory_order_relaxed);  // some may be lost
+        copies_.store(copies + 1, std::memory_order_relaxed);  // concurrent increments may be lost
         return has_copy_ways && copies % often == 0;
     }
     void learn(Copy way, std::uint64_t ticks, std::size_t bytes) noexcept {

@@ -12,7 +12,8 @@ using heddle::platform::Copy;
 using heddle::platform::CopyChoice;
 using heddle::platform::CopyTrials;
 
-/// Whether exactly `bytes` arrive, from and to places so far behind the beginning of a line.
+/// Returns whether exactly `bytes` arrive. `from` and `to` are offsets from the beginning of a
+/// line.
 ::testing::AssertionResult copies(Copy way, std::size_t from, std::size_t to, std::size_t bytes) {
     constexpr std::byte untouched{0xee};
     std::vector<std::byte> room(to + bytes + 256, untouched), source(from + bytes + 128);
@@ -41,7 +42,7 @@ TEST(Copy, of_any_length_between_any_places_by_any_way) {
                     EXPECT_TRUE(copies(way, from, to, bytes)) << "way " << static_cast<int>(way);
 }
 
-/// Half a block costs so many ticks by the way in use and by the one tried.
+/// Notes the cost of half a block by the method in use and by the one tried.
 void try_way(CopyChoice& choice, Copy tried, std::uint64_t usual_ticks, std::uint64_t tried_ticks) {
     choice.learn(choice.now(), usual_ticks, tried, tried_ticks);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How many cores this process may run on, and which.
+/// The cores that this process may run on.
 
 #include <cstdint>
 #include <sched.h>
@@ -8,18 +8,18 @@
 namespace heddle::platform {
 
 struct Cores {
-    int allowed;          ///< that the process is bound to
-    int online;           ///< of the machine
+    int allowed;          ///< number that the process is bound to
+    int online;           ///< number in the machine
     std::uint64_t which;  ///< a digest of the set, not 0
 };
 Cores cores() noexcept;
 
-/// Where a thread may run.
+/// The cores that a thread may run on.
 class CoreSet {
 public:
-    /// The calling thread.
+    /// Takes those of the calling thread.
     CoreSet() noexcept;
-    /// From now on the calling thread, too. As it is where either set is not to be had.
+    /// Binds the calling thread to them. Changes nothing if either set cannot be read.
     void apply() const noexcept;
 
 private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Counting by one writer at a time: one instruction, not locked, where the processor has one.
+/// Counting by one writer at a time: one instruction, not locked, if the processor has one.
 ///
-/// Thread safety  add_alone() by whoever holds what guards the word; reading by anybody. A compiler
-///                makes a load, an addition and a store of the same thing in C++.
+/// Thread safety  add_alone() by the thread that holds the word's guard; reading by any thread. A
+///                compiler makes a load, an addition and a store of the same thing in C++.
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the processor offers: pausing inside a spin loop, and a clock that every core reads alike.
+/// Features of the processor: pausing inside a spin loop, and a clock that every core reads alike.
 
 #include <atomic>
 #include <cstdint>
@@ -23,7 +23,8 @@ inline void pause() noexcept {
 /// Says that the line at `place` will be read soon.
 inline void prefetch(const void* place) noexcept { __builtin_prefetch(place); }
 
-/// Whether the bit of this number, modulo 64, is set. (A compiler keeps the modulo, which the instruction implies.)
+/// Returns whether the bit of this number, modulo 64, is set. (A compiler keeps the modulo, which
+/// the instruction implies.)
 inline bool has_bit(std::uint64_t word, std::uint32_t number) noexcept {
 #if defined(__x86_64__)
     bool set;
@@ -34,7 +35,7 @@ inline bool has_bit(std::uint64_t word, std::uint32_t number) noexcept {
 #endif
 }
 
-/// Ticks of the invariant counter, for durations; may be read early by an out-of-order core.
+/// Returns ticks of the invariant counter, for durations. An out-of-order core may read it early.
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
     return __rdtsc();
@@ -45,9 +46,10 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
-/// Ticks that cannot be read before the loads that precede it in program order have completed: a
-/// thread that has seen another thread's store reads a larger stamp than the other read before that
-/// store. (A plain read may execute while the load that saw the store is still in flight.)
+/// Returns ticks that are not read before the loads that precede it in program order have
+/// completed. A thread that has seen another thread's store reads a larger stamp than that thread
+/// read before the store. (A plain read may execute while the load that saw the store is still in
+/// flight.)
 inline std::uint64_t ordered_ticks() noexcept {
 #if defined(__x86_64__)
     _mm_lfence();
@@ -59,7 +61,7 @@ inline std::uint64_t ordered_ticks() noexcept {
 #endif
 }
 
-/// Ticks when all stores that precede it have reached the cache or the memory.
+/// Returns ticks when all preceding stores have reached the cache or the memory.
 inline std::uint64_t ticks_after_stores() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return ordered_ticks();

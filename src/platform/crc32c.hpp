@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// CRC32C (Castagnoli's polynomial, RFC 3720) of bytes: by the processor's instruction where it has one.
+/// CRC32C (Castagnoli's polynomial, RFC 3720) of bytes, by the processor's instruction if it has
+/// one.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace heddle::platform {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
 
-/// The same without the instruction: for tests, and where there is none.
+/// Computes the same without the instruction, for tests and for other processors.
 std::uint32_t crc32c_by_table(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace heddle::platform

@@ -11,9 +11,9 @@ public:
     Either(const Either&) = delete;
     Either& operator=(const Either&) = delete;
 
-    /// Once. Throws std::system_error.
+    /// Call it once. Throws std::system_error.
     void watch(int first, int second);
-    /// -1 before watch().
+    /// Returns -1 before watch().
     int descriptor() const noexcept { return descriptor_; }
 
 private:

@@ -15,7 +15,7 @@ bool has_lost_its_memory(int pid) noexcept {
     std::snprintf(path, sizeof path, "/proc/%d/statm", pid);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
-    // The first number is that of its pages.
+    // The first number is that of the process's pages.
     const bool lost = read(file, &pages, 1) == 1 && pages == '0';
     close(file);
     return lost;

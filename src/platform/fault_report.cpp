@@ -42,7 +42,7 @@ constexpr std::array faults{
 };
 
 std::atomic<WhoAmI> who_am_i{nullptr};
-std::atomic<bool> reporting{false};  ///< the first thread that dies tells where
+std::atomic<bool> reporting{false};  ///< set by the first thread that dies, which reports
 
 constexpr std::size_t most_frames = 48;
 constexpr milliseconds most_for_lines{5000};
@@ -54,7 +54,7 @@ void write_line(const char* text) noexcept {
     (void)!::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-/// A pipe to the output of addr2line.
+/// A pipe from the output of addr2line.
 class Lines {
 public:
     Lines(const char* file, const std::uintptr_t* addresses, std::size_t count) noexcept {
@@ -65,7 +65,7 @@ public:
         ::close(ends[1]);
         output_ = ends[0];
     }
-    /// The next line without its end; false: there is none, or it takes too long.
+    /// Reads the next line without its end. Returns false if there is none, or it takes too long.
     bool read(char* line, std::size_t room, steady_clock::time_point end) noexcept {
         std::size_t length = 0;
         for (;;) {
@@ -108,16 +108,16 @@ private:
 };
 
 struct Frame {
-    std::uintptr_t address = 0;  ///< of an instruction in the call
+    std::uintptr_t address = 0;  ///< an instruction in the call
     std::uintptr_t in_file = 0;
-    const char* file = nullptr;  ///< nullptr: code that lies in none
+    const char* file = nullptr;  ///< nullptr for code that lies in no file
     const char* symbol = nullptr;
 };
 
 struct Stack {
-    std::uintptr_t fault;  ///< where the signal came
+    std::uintptr_t fault;  ///< the address of the signal
     std::size_t count = 0;
-    bool below = false;  ///< the walk has come to it
+    bool below = false;  ///< the walk has reached that address
     std::array<Frame, most_frames> frames{};
 };
 
@@ -132,7 +132,7 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
     return _URC_NO_REASON;
 }
 
-/// The file of a frame: its name, empty for the program itself, and where it was loaded.
+/// Finds the file of a frame: its name, empty for the program itself, and the address in it.
 int visit_file(dl_phdr_info* file, std::size_t, void* argument) {
     auto& frame = *static_cast<Frame*>(argument);
     for (int i = 0; i < file->dlpi_phnum; ++i) {
@@ -168,7 +168,8 @@ struct Path {
     }
 };
 
-/// "/home/me/ring.c:12 (discriminator 3)" becomes "ring.c:12"; nullptr: nothing is known.
+/// Turns "/home/me/ring.c:12 (discriminator 3)" into "ring.c:12". Returns nullptr if nothing is
+/// known.
 const char* location(char* line) noexcept {
     if (char* const more = std::strchr(line, ' '); more != nullptr) *more = 0;
     const char* const slash = std::strrchr(line, '/');
@@ -196,7 +197,7 @@ void tell(std::size_t number, const Frame& frame, const Path& path, const char* 
     write_line(line.data());
 }
 
-/// Frames that follow each other in one file are asked for at once.
+/// Writes adjacent frames of one file, with one query for all of them.
 void tell_of_file(const Stack& stack, std::size_t first, std::size_t end,
                   steady_clock::time_point limit) noexcept {
     const Path path(stack.frames[first].file);
@@ -236,7 +237,7 @@ void tell_frames(Stack& stack) noexcept {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (const Fault& one : faults) std::signal(one.number, SIG_DFL);
     Stack stack{fault};
-    // Code that is none has nothing by which to go on: the call that led there stands on the stack.
+    // An address without code cannot be unwound. The call that led there is on the stack.
     Frame nowhere{fault};
     name(nowhere);
     if (nowhere.file == nullptr) {
@@ -253,7 +254,8 @@ void tell_frames(Stack& stack) noexcept {
 
 // ---- In the process ----
 
-/// Where the thread was, and the word that a call to nowhere has left as its way back.
+/// Finds the thread's address and stack. After a call to nowhere the return address is on that
+/// stack.
 void find_place(const ucontext_t& context, std::uintptr_t& fault, std::uintptr_t& stack) noexcept {
 #if defined(__x86_64__)
     fault = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
@@ -274,7 +276,7 @@ std::uintptr_t way_back(const ucontext_t& context, std::uintptr_t stack) noexcep
 #else
     (void)context;
     std::uintptr_t word = 0;
-    // Read by the kernel, for the stack may be what is wrong.
+    // The kernel reads it, since the stack itself may be wrong.
     std::array<int, 2> ends{};
     if (stack == 0 || ::pipe2(ends.data(), O_CLOEXEC) != 0) return 0;
     if (::write(ends[1], reinterpret_cast<const void*>(stack), sizeof word) != sizeof word ||
@@ -304,11 +306,12 @@ void tell_what(int signal, const siginfo_t& info) noexcept {
     write_line(line.data());
 }
 
-/// Its end closes the pipe, which nobody else has.
+/// Lets a copy of the process report. The end of the copy closes the pipe, which no other process
+/// has.
 void have_copy_report(std::uintptr_t fault, std::uintptr_t caller) noexcept {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
-    // No SIGCHLD: the program may handle it.
+    // Without SIGCHLD, which the program may handle.
     const auto copy = static_cast<pid_t>(::syscall(SYS_clone, 0, 0, 0, 0, 0));
     if (copy == 0) be_copy(fault, caller);
     ::close(ends[1]);
@@ -320,10 +323,11 @@ void have_copy_report(std::uintptr_t fault, std::uintptr_t caller) noexcept {
     ::close(ends[0]);
 }
 
-/// A fault comes again when the handler is left, and ends the process then; what was sent is sent once more.
+/// Reports, then lets the process die. A fault repeats when the handler returns, and a signal that
+/// was sent is sent again.
 void handle(int signal, siginfo_t* info, void* context) {
     if (reporting.exchange(true))
-        while (true) ::pause();  // another thread is at it, and ends the process
+        while (true) ::pause();  // another thread reports, and ends the process
     const int error = errno;
     std::uintptr_t fault = 0, stack = 0;
     find_place(*static_cast<ucontext_t*>(context), fault, stack);
@@ -334,7 +338,8 @@ void handle(int signal, siginfo_t* info, void* context) {
     errno = error;
 }
 
-/// For the overflow of the calling thread's stack. It is never given back: the thread may live as long as the program.
+/// Gives the calling thread a stack for signals, for the overflow of its own. It is never freed:
+/// the thread may live as long as the program.
 void need_stack() noexcept {
     constexpr std::size_t bytes = 64 << 10;
     stack_t now{};

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Numbers that C++20 has no names for: Fortran's REAL*2 (11 bits of precision) and REAL*16 (113 bits).
+/// Number types without a name in C++20: Fortran's REAL*2 (11 bits of precision) and REAL*16 (113
+/// bits).
 
 #include <cfloat>
 
 namespace heddle::platform {
 
 #if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
-__extension__ typedef __fp16 Float16;  // the same number; this compiler has the other name in C only
+// The same type, whose other name this compiler has in C only.
+__extension__ typedef __fp16 Float16;
 #else
 __extension__ typedef _Float16 Float16;
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Sleeping on a word until another thread, or another process, changes it and says so.
+/// Sleeps on a word until another thread, or another process, changes it and wakes sleepers.
 
 #include <atomic>
 #include <chrono>
@@ -8,10 +8,10 @@
 
 namespace heddle::platform {
 
-/// Whether the threads that meet on the word belong to one process or share it between processes.
+/// Says whether the threads that meet on the word belong to one process or to several.
 enum class Scope { process, node };
 
-/// Sleeps while `word` holds `expected`, at most `limit` (zero: without limit). May return early.
+/// Sleeps while `word` holds `expected`, at most `limit` (zero: no limit). It may return early.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope,
                 std::chrono::nanoseconds limit = std::chrono::nanoseconds{0}) noexcept;
 

@@ -21,41 +21,45 @@
 namespace heddle::platform {
 namespace {
 
-/// Both processes run in the memory of this one, whose calling thread stands still meanwhile, as vfork() has it. So they
-/// allocate nothing, take no lock and call nothing of the program. Sanitizers need memory of their own: ThreadSanitizer
-/// watches what they call, and AddressSanitizer notes of their stacks what nobody takes back, since exec does not return.
-/// A lock of a sanitizer that another thread held stays held in that copy: what sanitizers intercept is asked of the kernel.
+/// Both processes run in the memory of this one, whose calling thread is suspended meanwhile, as
+/// with vfork(). So they allocate nothing, take no lock and call no function of the program.
+///
+/// Sanitizers need memory of their own. ThreadSanitizer watches their calls. AddressSanitizer
+/// records their stacks, and exec does not return to remove that. If another thread held a
+/// sanitizer's lock, it stays held in the copy. So functions that sanitizers intercept are replaced
+/// by system calls.
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 int standing_still() noexcept {
     const bool is_watched = &__tsan_acquire != nullptr || leaks_are_sought();
     return CLONE_VFORK | (is_watched ? 0 : CLONE_VM);
 }
 
-/// In memory that is shared in any case.
+/// Data for both processes, in memory that is shared in any case.
 struct Start {
     const Grandchild& child;
-    std::byte* stack;  ///< of the grandchild, its end
+    std::byte* stack;  ///< the end of the grandchild's stack
     StartRefusal refusal;
 
     void refuse(const char* step) noexcept { refusal = {step, errno}; }
 };
 
-/// Not _exit(), at which sanitizers look at a stack that they do not know.
+/// Ends the process. At _exit() sanitizers would check a stack that they do not know.
 void end(int code) noexcept {
     for (;;) syscall(SYS_exit_group, code);
 }
 
-constexpr std::size_t signal_set_bytes = NSIG / CHAR_BIT;  ///< of the kernel's sigset_t
+constexpr std::size_t signal_set_bytes = NSIG / CHAR_BIT;  ///< size of the kernel's sigset_t
 
-/// Exec would keep what is ignored, and run what is caught until then. The C library refuses to speak of the signals
-/// that it uses itself, which somebody else may have had ignored: the kernel is asked.
+/// Resets all signals. Exec would keep ignored ones, and handlers would run until then. The C
+/// library refuses to access signals that it uses itself, although the program may ignore them:
+/// system calls do.
 void forget_handlers() noexcept {
     using Action =
         std::array<unsigned long,
-                   8>;  // the kernel's struct sigaction, or more; the handler comes first
+                   8>;  // large enough for the kernel's struct sigaction, whose handler comes first
     constexpr Action by_default{};
     Action hangup{};
-    const bool is_for_all =  // as nohup(1) has it
+    const bool is_for_all =  // ignored for all processes, as by nohup(1)
         syscall(SYS_rt_sigaction, SIGHUP, nullptr, hangup.data(), signal_set_bytes) == 0 &&
         hangup.front() == reinterpret_cast<std::uintptr_t>(SIG_IGN);
     for (int signal = 1; signal < NSIG; ++signal)
@@ -63,7 +67,7 @@ void forget_handlers() noexcept {
             syscall(SYS_rt_sigaction, signal, by_default.data(), nullptr, signal_set_bytes);
 }
 
-/// Out of each other's way first, then into their places.
+/// Moves the descriptors to free numbers first, then to their places.
 bool arrange(std::span<const int> descriptors) noexcept {
     constexpr int most = 16;
     std::array<int, most> moved{};
@@ -81,7 +85,8 @@ bool arrange(std::span<const int> descriptors) noexcept {
         else if (dup2(from, i) < 0)
             return false;
     }
-    // Kernels before 5.9 do not know it: mpiexec closes what was not closed on exec.
+    // Kernels before 5.9 do not have it. mpiexec itself closes descriptors that were not closed on
+    // exec.
     syscall(SYS_close_range, static_cast<unsigned>(count), ~0U, 0U);
     return true;
 }
@@ -116,12 +121,12 @@ StartRefusal start_grandchild(const Grandchild& child) noexcept {
     void* const stacks = mmap(nullptr, 2 * stack_bytes, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stacks == MAP_FAILED) return {"mmap", errno};
-    // The lower stack begins with what both write to and this process reads.
+    // The lower stack begins with the data that both write and this process reads.
     auto* const lower = static_cast<std::byte*>(stacks) + stack_bytes;
     Start& start = *new (stacks) Start{child, lower + stack_bytes, {}};
     {
         const WithoutSignals until_both_are_gone;
-        // A child that tells its end by no signal is none to wait() and SIGCHLD of the program.
+        // A child without a signal at its end is invisible to the program's wait() and SIGCHLD.
         const pid_t pid = clone(start_and_end, lower, standing_still(), &start);
         if (pid < 0) start.refuse("clone");
         while (pid > 0 && waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {}

@@ -20,7 +20,8 @@
 namespace heddle::platform {
 namespace {
 
-/// What a shell says that is started so. The shell has a pipe as standard output, and what else `descriptors` says.
+/// Returns the output of a shell that is started as a grandchild. Its standard output is a pipe,
+/// and its other descriptors are `descriptors`.
 std::string said_by(const std::string& script, std::vector<int> descriptors = {}) {
     int ends[2];
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -64,7 +65,7 @@ TEST(Grandchild, can_swap_descriptors) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
     ASSERT_LT(std::max(ends[0], ends[1]), 16);
-    std::vector<int> reversed;  // each number below 16 gets what another has
+    std::vector<int> reversed;  // each number below 16 gets the descriptor of another
     for (int fd = 3; fd < 16; ++fd)
         reversed.push_back(fd == ends[0] ? ends[1] : fd == ends[1] ? ends[0] : -1);
     const std::string flags =
@@ -74,7 +75,7 @@ TEST(Grandchild, can_swap_descriptors) {
     close(ends[1]);
 }
 
-/// Of signals that the C library keeps to itself, too.
+/// Ignores a signal, also one that the C library keeps to itself.
 bool ignore(int signal, bool is_ignored) {
     const std::array<unsigned long, 8> action{is_ignored ? 1UL : 0UL};
     return syscall(SYS_rt_sigaction, signal, action.data(), nullptr, NSIG / CHAR_BIT) == 0;

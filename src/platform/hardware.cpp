@@ -11,7 +11,8 @@
 namespace heddle::platform {
 namespace {
 
-/// HWLOC_OBJ_TYPE_MAX if there is none of this name. (hwloc's own search takes beginnings of words.)
+/// Returns HWLOC_OBJ_TYPE_MAX if there is no type of this name. (hwloc's own search accepts
+/// prefixes.)
 hwloc_obj_type_t type_named(const Hwloc& hwloc, const char* name) noexcept {
     int type = HWLOC_OBJ_TYPE_MIN;
     while (type != HWLOC_OBJ_TYPE_MAX &&

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int tries_without_memory = 10;
 
-/// Is a full fence of the calling thread, too, where it is not refused.
+/// Calls membarrier(), which is also a full fence of the calling thread if it succeeds.
 int membarrier(int command) noexcept {
     for (int tries = 1;; ++tries) {
         if (syscall(SYS_membarrier, command, 0, 0) == 0) return 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The rare side of an asymmetric fence: orders this thread's earlier stores before its later loads
-/// and makes every other running thread pass a full fence, so that the frequent side needs only a
-/// fence for the compiler (sync/asymmetric_fence.hpp).
+/// The rare side of an asymmetric fence. It orders this thread's earlier stores before its later
+/// loads. It also makes every other running thread pass a full fence. The frequent side then needs
+/// only a fence for the compiler (sync/asymmetric_fence.hpp).
 ///
-/// Errors         0, or the errno that it was refused with: ENOSYS by an old kernel, mostly EPERM by a filter,
-///                ENOMEM by a kernel that has run out of memory several times in a row.
+/// Errors         0, or the errno of the refusal: ENOSYS by an old kernel; mostly EPERM by a
+///                filter; ENOMEM by a kernel that has run out of memory several times in a row.
 
 namespace heddle::platform {
 
-/// Registers this process for both fences below, and tries them. Call once per process before the
-/// first one; harmless to repeat.
+/// Registers this process for both fences below, and tries them. Call it once per process before
+/// the first fence. Further calls are harmless.
 int register_heavy_fences() noexcept;
 
 int heavy_fence_process() noexcept;  ///< against the threads of this process

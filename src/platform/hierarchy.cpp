@@ -10,7 +10,7 @@ namespace {
 
 using Level = std::vector<unsigned>;
 
-/// Groups of all objects of one type; processors in none of them belong to group 0.
+/// Returns the groups of all objects of one type. Processors in none of them belong to group 0.
 Level groups_of(const Machine& machine, hwloc_obj_type_t type, std::size_t processors) {
     const Hwloc& hwloc = machine.hwloc;
     const int depth = hwloc.get_type_depth(machine.topology, type);
@@ -26,7 +26,7 @@ Level groups_of(const Machine& machine, hwloc_obj_type_t type, std::size_t proce
     }
 }
 
-/// More than one group, and fewer than processors.
+/// Returns true if there is more than one group, and fewer than processors.
 bool tells_apart(const Level& level) {
     std::map<unsigned, unsigned> sizes;
     for (const unsigned group : level) ++sizes[group];
@@ -51,7 +51,8 @@ Hierarchy find_out() {
                                         HWLOC_OBJ_NUMANODE, HWLOC_OBJ_PACKAGE}) {
         Level level = groups_of(machine, type, static_cast<std::size_t>(last) + 1);
         if (!tells_apart(level)) continue;
-        // Memories may be larger or smaller than caches: what does not nest, or is the same, adds nothing.
+        // Memories may be larger or smaller than caches. A level that is equal or does not nest is
+        // left out.
         if (!found.levels.empty() &&
             (!lies_within(found.levels.back(), level) || lies_within(level, found.levels.back())))
             continue;

@@ -32,8 +32,8 @@ bool Hwloc::load() noexcept {
 Machine::Machine() noexcept {
     hwloc_topology_t made = nullptr;
     if (!hwloc.load() || hwloc.topology_init(&made) != 0) return;
-    // All of the machine, also what this process may not use: objects then have the same numbers in
-    // processes that may use different parts of it.
+    // Include all of the machine, also parts that this process may not use. Objects then have the
+    // same numbers in processes that may use different parts of it.
     hwloc.topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     if (hwloc.topology_load(made) == 0)
         topology = made;
@@ -41,7 +41,7 @@ Machine::Machine() noexcept {
         hwloc.topology_destroy(made);
 }
 
-/// Never destroyed: threads outlive main().
+/// Returns the machine, which is never destroyed: threads outlive main().
 const Machine& machine() {
     static const Machine& found = *new Machine;
     return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// hwloc, loaded when it is first asked for something, and the machine as it sees it.
+/// hwloc, loaded on first use, and its view of the machine.
 ///
 /// Thread safety  any thread.
 
@@ -8,8 +8,8 @@
 
 namespace heddle::platform {
 
-/// Its functions. Linked, it and what it needs would cost each start
-/// of each program 0.1 ms, and few ask. Where it is not installed nothing is known of the hardware.
+/// The functions of hwloc. Linked in, it and its libraries would cost each start of each program
+/// 0.1 ms, and few use it. Without hwloc nothing is known of the hardware.
 struct Hwloc {
     static_assert(HWLOC_API_VERSION >> 16 == 2, "whose library has another name");
 
@@ -28,14 +28,14 @@ struct Hwloc {
     decltype(&hwloc_bitmap_next) bitmap_next = nullptr;
     decltype(&hwloc_topology_get_topology_cpuset) topology_get_topology_cpuset = nullptr;
 
-    /// False if it is not there as a whole.
+    /// Returns false if hwloc is not there as a whole.
     bool load() noexcept;
 };
 
-/// The machine, found out when it is first asked for, which takes a while.
+/// The machine. It is examined on first use, which takes a while.
 struct Machine {
     Hwloc hwloc;
-    hwloc_topology_t topology = nullptr;  ///< nullptr: unknown
+    hwloc_topology_t topology = nullptr;  ///< nullptr if it is unknown
 
     Machine() noexcept;
 };

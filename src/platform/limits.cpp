@@ -24,7 +24,7 @@ std::uint64_t limit_of(int which) noexcept {
     return std::min<std::uint64_t>(limit.rlim_cur, no_limit);
 }
 
-/// A line "NAME: 123 kB" of /proc/self/status, in bytes.
+/// Returns the bytes of a line "NAME: 123 kB" of /proc/self/status.
 std::uint64_t used(const char* name) {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -35,10 +35,10 @@ std::uint64_t used(const char* name) {
 
 struct Kind {
     const char* what;
-    const char* option;  ///< of ulimit
+    const char* option;  ///< option of ulimit
 };
 
-/// Empty if there is room.
+/// Returns an empty text if there is room.
 std::string sentence(const Kind& kind, std::uint64_t wanted, std::uint64_t left) {
     if (wanted <= left) return {};
     const auto megabytes = [](std::uint64_t bytes, std::uint64_t up) {
@@ -53,7 +53,8 @@ std::uint64_t left_of(std::uint64_t limit, const char* used_name) {
     return limit - std::min(limit, used(used_name));
 }
 
-/// The number that a file begins with; `otherwise` if there is no such file, or none in it ("max").
+/// Returns the number at the begin of a file. Returns `otherwise` if there is no such file, or no
+/// number in it ("max").
 std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
     std::ifstream file(path);
     std::string text;
@@ -64,8 +65,8 @@ std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
         : otherwise;
 }
 
-/// Of a control group and those around it, which are its folder and the folders around that. Those that are
-/// not to be seen from here (in a container) are passed over.
+/// Returns the least number of a control group and those around it. Their folders are its folder
+/// and those around that. Groups that are invisible here (in a container) are skipped.
 std::uint64_t least_in(const std::string& hierarchy, std::string group, std::uint64_t least) {
     for (;;) {
         for (const char* name : {"memory.max", "memory.high", "memory.limit_in_bytes"})
@@ -95,7 +96,8 @@ std::string limit_that_forbids(const Wanted& wanted) {
     return why;
 }
 
-/// A line for each hierarchy: NUMBER:CONTROLLERS:GROUP. Version 2 has the number 0 and no controllers.
+/// Reads a line for each hierarchy: NUMBER:CONTROLLERS:GROUP. Version 2 has the number 0 and no
+/// controllers.
 std::uint64_t memory_of_control_groups(std::uint64_t otherwise, const std::string& root) {
     const std::string mounts = root + "/sys/fs/cgroup";
     std::uint64_t least = otherwise;
@@ -106,7 +108,7 @@ std::uint64_t memory_of_control_groups(std::uint64_t otherwise, const std::strin
         if (!std::getline(fields, number, ':') || !std::getline(fields, controllers, ':') ||
             !std::getline(fields, group))
             continue;
-        // Outside of what is to be seen from here, in a group of another name space: what is to be seen counts.
+        // A group outside of this name space is invisible: the visible root counts.
         if (group == "/" || group.find("/..") == 0) group.clear();
         if (controllers.empty()) {
             least = least_in(mounts, group, least);

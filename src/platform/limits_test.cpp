@@ -13,9 +13,9 @@
 namespace heddle::platform {
 namespace {
 
-constexpr std::uint64_t all = 1'000'000;  ///< what there is without a limit
+constexpr std::uint64_t all = 1'000'000;  ///< the memory without a limit
 
-/// Files that stand for /proc and /sys.
+/// Files that replace /proc and /sys.
 class ControlGroups : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -82,7 +82,7 @@ TEST_F(ControlGroups, both_versions_at_once) {
     EXPECT_EQ(memory(), 700u);
 }
 
-/// In a container the names of groups may be those outside; what is to be seen is the container's own.
+/// In a container the names of groups may be those outside; visible are those of the container.
 TEST_F(ControlGroups, a_group_that_is_not_to_be_seen_is_the_root) {
     write("/proc/self/cgroup", "4:memory:/docker/0123456789ab\n");
     write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1234\n");
@@ -93,7 +93,7 @@ TEST_F(ControlGroups, a_group_that_is_not_to_be_seen_is_the_root) {
     EXPECT_EQ(memory(), 5678u);
 }
 
-/// Whether `body` is true in a process with this limit.
+/// Returns whether `body` is true in a process with this limit.
 bool holds_with_limit(__rlimit_resource which, rlim_t bytes, const std::function<bool()>& body) {
     const pid_t child = fork();
     if (child == 0) {
@@ -106,7 +106,7 @@ bool holds_with_limit(__rlimit_resource which, rlim_t bytes, const std::function
 }
 
 constexpr rlim_t terabytes = rlim_t{1024}
-    << 40;  ///< more than this process has, under sanitizers, too
+    << 40;  ///< more than this process has, even under sanitizers
 
 TEST(Limits, what_fits_is_not_forbidden) {
     EXPECT_EQ(limit_that_forbids({}), "");
@@ -136,7 +136,7 @@ TEST(Limits, memory_follows_them) {
     EXPECT_GT(free, 1u << 20);
     EXPECT_LE(memory_of_process(4), free / 4);
 #if !defined(__SANITIZE_THREAD__) && \
-    !defined(__SANITIZE_ADDRESS__)  // they take memory of their own
+    !defined(__SANITIZE_ADDRESS__)  // sanitizers take memory of their own
     for (const auto which : {RLIMIT_AS, RLIMIT_DATA})
         EXPECT_TRUE(
             holds_with_limit(which, free / 2, [=] { return memory_of_process(1) == free / 2; }));

@@ -110,7 +110,7 @@ bool make_writable(void* address, std::size_t bytes) noexcept {
 
 namespace {
 
-/// `copy` is process_vm_readv() or process_vm_writev(), which may do a part of what it is told.
+/// Copies all bytes. `copy` is process_vm_readv() or process_vm_writev(), which may copy a part.
 template <class Copy>
 bool copy_all(Copy copy, int pid, void* local, std::uint64_t remote, std::size_t bytes) noexcept {
     // The kernel copies at most 2 GiB less a page in one call.
@@ -135,7 +135,8 @@ bool copy_from_process(int pid, void* local, std::uint64_t remote, std::size_t b
 }
 
 bool copy_to_process(int pid, std::uint64_t remote, const void* local, std::size_t bytes) noexcept {
-    return copy_all(process_vm_writev, pid, const_cast<void*>(local), remote, bytes);  // only read
+    // Local memory is only read.
+    return copy_all(process_vm_writev, pid, const_cast<void*>(local), remote, bytes);
 }
 
 namespace {
@@ -162,7 +163,7 @@ bool copy_pieces_to_process(int pid, std::span<const iovec> remote,
 }
 
 bool may_copy_to_process(int pid) noexcept {
-    // The kernel asks whether it may before it looks for the memory, which is none: no process has addresses there.
+    // The kernel checks the permission before the address. No process has memory at this one.
     char byte = 0;
     const iovec from{&byte, 1};
     const iovec to{reinterpret_cast<void*>(~std::uintptr_t{4095}), 1};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Where this process runs, as far as that decides whether a process id means the same to two processes.
+/// The place of this process, as far as it decides whether a process id means the same to two
+/// processes.
 
 #include <string>
 
 namespace heddle::platform {
 
 struct Place {
-    std::string machine;        ///< a number of this start of the kernel; "-" where it is not told
-    std::string pid_namespace;  ///< likewise
+    std::string machine;        ///< a number of this boot of the kernel; "-" if it is unknown
+    std::string pid_namespace;  ///< number of the name space; "-" if it is unknown
 };
 Place place_here();
 

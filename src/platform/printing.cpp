@@ -28,13 +28,15 @@ namespace {
 std::atomic<bool> output_protected{false};
 std::atomic<PrintView*> shown{nullptr};
 
-/// glibc allows the change at any time, although C does not, and keeps what the buffer holds.
+/// Switches to line buffering. glibc allows this at any time, although C does not, and keeps the
+/// text in the buffer.
 void print_line_by_line() noexcept {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     std::fflush(stdout);
 }
 
-/// The pipe that mpiexec names, for this program only; -1 if there is none, or something else by now.
+/// Takes the pipe that mpiexec names, for this program only. Returns -1 if there is none, or the
+/// descriptor is another file by now.
 int take_pipe() noexcept {
     const char* text = std::getenv(print_pipe_variable);
     if (text == nullptr) return -1;
@@ -50,11 +52,12 @@ int take_pipe() noexcept {
 
 #ifdef __GLIBC__
 
-/// Before a fork: after it this process would print to other pages than those that mpiexec sees.
+/// Ends the view before a fork. After it this process would print to other pages than those that
+/// mpiexec sees.
 void show_no_more() noexcept {
     PrintView* const view = shown.exchange(nullptr, std::memory_order_relaxed);
     if (view == nullptr) return;
-    // A thread that prints now keeps the stream as it is. Its text then comes when the buffer is full.
+    // A thread that is printing now keeps the stream. Its text then comes when the buffer is full.
     if (ftrylockfile(stdout) == 0) {
         if (reinterpret_cast<std::uint64_t>(stdout->_IO_buf_base) == view->text)
             print_line_by_line();
@@ -63,14 +66,14 @@ void show_no_more() noexcept {
     view->over.store(1, std::memory_order_release);
 }
 
-/// Puts the stream and its new buffer into the pipe. With the lock of the stream.
+/// Puts the stream and its new buffer into the pipe. The caller holds the stream's lock.
 bool hand_over(int pipe, void* memory) noexcept {
     auto* const view = new (memory) PrintView;
     char* const text = reinterpret_cast<char*>(view + 1);
     view->text = reinterpret_cast<std::uint64_t>(text);
     view->bytes = PrintView::bytes_with_text - sizeof(PrintView);
     view->process = static_cast<std::uint64_t>(::getpid());
-    std::memset(text, 0, view->bytes);  // so that there are pages
+    std::memset(text, 0, view->bytes);  // creates the pages
     if (std::setvbuf(stdout, text, _IOFBF, view->bytes) != 0) return false;
     const std::array<iovec, 2> parts{
         {{stdout, sizeof(std::FILE)}, {memory, PrintView::bytes_with_text}}};
@@ -88,7 +91,7 @@ bool show(int pipe) noexcept {
     if (memory == MAP_FAILED) return false;
     flockfile(stdout);
     const bool done =
-        hand_over(pipe, memory);  // the buffer stays the stream's, also where it is not seen
+        hand_over(pipe, memory);  // the stream keeps the buffer, even if it is not seen
     funlockfile(stdout);
     if (done) pthread_atfork(show_no_more, nullptr, nullptr);
     return done;
@@ -105,7 +108,7 @@ bool show(int) noexcept { return false; }
 void protect_output() noexcept {
     const int pipe = take_pipe();
     std::fflush(stdout);
-    // A program that asked for no buffer has what it wants.
+    // A stream without a buffer, as the program wanted it, stays so.
     if (__fbufsize(stdout) != 1 && (pipe < 0 || !show(pipe))) print_line_by_line();
     if (pipe >= 0) ::close(pipe);
     output_protected.store(true,
@@ -114,7 +117,7 @@ void protect_output() noexcept {
 
 void flush_output() noexcept {
     if (!output_protected.load(std::memory_order_relaxed)) return;
-    // Looked at without the lock: a piece that another thread prints meanwhile is that thread's to flush.
+    // Checked without the lock. A piece that another thread is printing is flushed by that thread.
     if (__fpending(stdout) == 0 || ftrylockfile(stdout) != 0) return;
     fflush_unlocked(stdout);
     funlockfile(stdout);
@@ -123,7 +126,8 @@ void flush_output() noexcept {
 void wait_until_read(int descriptor, int milliseconds) noexcept {
     for (; milliseconds > 0; --milliseconds) {
         int left = 0;
-        // FIONREAD is of what a pipe holds, SIOCOUTQ of what a socket has sent and its peer not taken.
+        // FIONREAD counts bytes in a pipe. SIOCOUTQ counts bytes that a socket has sent and its
+        // peer has not taken.
         const bool known = is_socket(descriptor) ? ioctl(descriptor, SIOCOUTQ, &left) == 0
                                                  : ioctl(descriptor, FIONREAD, &left) == 0;
         if (!known || left == 0) return;

@@ -12,7 +12,7 @@
 namespace heddle::platform {
 namespace {
 
-/// Spreads what differs in a few bits over all of them.
+/// Spreads differences in a few bits over all of them.
 std::uint64_t mixed(std::uint64_t value) noexcept {
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
     value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Numbers that no other process can guess, or has by chance.
+/// Numbers that other processes cannot guess, and do not have by chance.
 
 #include <cstddef>
 
 namespace heddle::platform {
 
-/// Fills `bytes` at `to` from the kernel's generator. Where that is refused, from what the kernel gave this
-/// program when it started it, and the time: other than anybody else's, if not secret.
+/// Fills `bytes` at `to` from the kernel's generator. If that is refused, it uses random bytes that
+/// the kernel gave this program at its start, and the time. These differ from those of all other
+/// processes, but are not secret.
 void random_bytes(void* to, std::size_t bytes) noexcept;
 
 }  // namespace heddle::platform

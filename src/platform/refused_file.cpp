@@ -22,13 +22,13 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t architecture = 0;
 #endif
 
-/// Where a filter finds the halves of openat()'s second argument.
+/// The places of the halves of openat()'s second argument in a filter's data.
 constexpr std::uint32_t low_half = offsetof(seccomp_data, args) + 8;
 constexpr std::uint32_t high_half = low_half + 4;
 static_assert(std::endian::native == std::endian::little);
 
 constexpr sock_filter load(std::uint32_t from) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, from); }
-/// Goes on if it is equal, else so many steps further.
+/// Goes on if the value is equal, else `otherwise` steps further.
 constexpr sock_filter is(std::uint32_t value, std::uint8_t otherwise) {
     return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, otherwise);
 }
@@ -51,7 +51,7 @@ bool refuse_to_open(const char* path) noexcept {
         answer(SECCOMP_RET_ALLOW),
     };
     const sock_fprog filter{sizeof steps / sizeof *steps, steps};
-    // Who may not gain rights may set filters without having any.
+    // A process that may not gain rights may set filters without having any.
     return architecture != 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }

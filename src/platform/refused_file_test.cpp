@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* refused = "/proc/self/status";
 
-/// errno of opening it; 0: it can be opened.
+/// Returns errno of opening it, or 0 if it can be opened.
 int error_of_opening(const char* path) {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return errno;

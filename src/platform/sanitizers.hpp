@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the library tells the sanitizers of a program that was built with one, while itself it was not. Their
-/// functions are weak symbols: where there is no sanitizer, nothing is told.
+/// Announcements to the sanitizers of a program that was built with one, while the library was not.
+/// The sanitizers' functions are weak symbols. Without a sanitizer, nothing is announced.
 ///
-/// Leaks          LeakSanitizer, which AddressSanitizer brings along, looks for pointers in static memory,
-///                on stacks and in what malloc() gave, not in memory that comes from the kernel.
-/// Races          ThreadSanitizer sees no atomic operation of the library, but each memcpy() and free().
-///                What a thread does inside of the library is ignored therefore (LibraryCode); the order
-///                that messages make is told instead (core/causality.hpp).
+/// Leaks          LeakSanitizer, a part of AddressSanitizer, looks for pointers in static memory,
+///                on stacks and in memory of malloc(). It does not look in memory from the kernel.
+/// Races          ThreadSanitizer sees no atomic operation of the library, but each memcpy() and
+///                free(). So accesses of a thread inside of the library are ignored (LibraryCode).
+///                The order that messages make is announced instead (core/causality.hpp).
 
 #include <cstddef>
 
@@ -22,19 +22,20 @@ extern "C" {
 
 namespace heddle::platform {
 
-/// Whether addresses that lie about in memory of the library keep somebody from finding a leak.
+/// Returns true if stray addresses in memory of the library would hide leaks from a leak detector.
 inline bool leaks_are_sought() noexcept { return &__lsan_register_root_region != nullptr; }
 
-/// From here on, pointers in this memory count.
+/// Makes pointers in this memory count.
 inline void begin_holding_pointers(const void* address, std::size_t bytes) noexcept {
     if (leaks_are_sought()) __lsan_register_root_region(address, bytes);
 }
-/// What they point to was found to be in use for their sake alone.
+/// Ends that. Their targets counted as in use only because of these pointers.
 inline void end_holding_pointers(const void* address, std::size_t bytes) noexcept {
     if (leaks_are_sought()) __lsan_unregister_root_region(address, bytes);
 }
 
-/// Whether a race detector watches the program, and not the library: that one, built with it, needs no help.
+/// Returns true if a race detector watches the program, and not the library. A library that was
+/// built with it needs no help.
 inline bool races_are_sought() noexcept {
 #ifdef __SANITIZE_THREAD__
     return false;
@@ -46,7 +47,7 @@ inline bool races_are_sought() noexcept {
     return &__tsan_acquire != nullptr && &__tsan_ignore_thread_begin != nullptr;
 }
 
-/// What the calling thread does to memory while the object lives is the library's affair.
+/// A scope in which the race detector ignores memory accesses of the calling thread.
 class LibraryCode {
 public:
     LibraryCode() noexcept : entered_(races_are_sought() && enter()) {}
@@ -58,14 +59,15 @@ public:
 
 private:
     friend class ProgramCode;
-    /// False if the thread is there already.
+    /// Returns false if the thread is in such a scope already.
     static bool enter() noexcept;
     static bool leave() noexcept;
 
     bool entered_;
 };
 
-/// A function of the program that the library calls: not the library's affair.
+/// A scope for a function of the program that the library calls. The race detector does not ignore
+/// its accesses.
 class ProgramCode {
 public:
     ProgramCode() noexcept : left_(races_are_sought() && LibraryCode::leave()) {}

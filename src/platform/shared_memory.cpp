@@ -18,14 +18,15 @@ namespace {
 
 constexpr int size_is_settled = F_SEAL_SHRINK | F_SEAL_GROW;
 
-/// Some systems insist that nothing in the memory can be executed; old kernels do not know of it.
+/// Makes an object in which nothing can be executed. Some systems insist on that, and old kernels
+/// do not know it.
 int create(const char* name) noexcept {
     const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     const int descriptor = memfd_create(name, flags | MFD_NOEXEC_SEAL);
     return descriptor < 0 && errno == EINVAL ? memfd_create(name, flags) : descriptor;
 }
 
-/// Without the signal by which the kernel answers a file that is too large.
+/// Enlarges the file without the signal that the kernel sends if a file becomes too large.
 bool enlarge(int descriptor, std::size_t bytes) noexcept {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
@@ -35,7 +36,7 @@ bool enlarge(int descriptor, std::size_t bytes) noexcept {
     return ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
 }
 
-/// 0: it is no plain file, or empty.
+/// Returns 0 if it is no plain file, or empty.
 std::size_t bytes_of_plain_file(int descriptor) noexcept {
     struct stat status{};
     const bool plain = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
@@ -60,7 +61,7 @@ std::string limit_of(int error) {
     return {};
 }
 
-/// The file behind a descriptor that says only which one it is.
+/// Opens the file behind a descriptor that only identifies it.
 int reopen(int place, int flags) noexcept {
     return open(("/proc/self/fd/" + std::to_string(place)).c_str(), flags | O_CLOEXEC);
 }
@@ -100,7 +101,7 @@ std::string why_refused(const char* step, int error) {
 }
 
 std::size_t shared_memory_bytes(int descriptor) noexcept {
-    const int seals = fcntl(descriptor, F_GET_SEALS);  // -1 for what is no shared memory
+    const int seals = fcntl(descriptor, F_GET_SEALS);  // -1 if it is no shared memory
     return seals >= 0 && (seals & size_is_settled) == size_is_settled
         ? bytes_of_plain_file(descriptor)
         : 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Signals and threads of the library's own.
+/// Signals for threads that belong to the library.
 
 #include <csignal>
 #include <ctime>
 
 namespace heddle::platform {
 
-/// Threads that are started meanwhile take no signals: those of the program are for its own threads.
+/// A scope in which new threads take no signals. Those of the program are for its own threads.
 class WithoutSignals {
 public:
     WithoutSignals() noexcept {
@@ -23,8 +23,8 @@ private:
     sigset_t before_;
 };
 
-/// Meanwhile a system call of this thread that would end the program by the signal fails with its error alone. A signal that
-/// was pending before stays so.
+/// A scope that holds a signal which would end the program. A system call of this thread that
+/// causes it fails with only its error. A signal that was pending before stays pending.
 class HeldSignal {
 public:
     explicit HeldSignal(int signal) noexcept {

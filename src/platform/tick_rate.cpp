@@ -19,7 +19,7 @@ double length_of_tick() noexcept {
     return 1e9 / static_cast<double>(per_second);
 }
 #else
-/// x86 has it in CPUID in some machines only, and hypervisors leave it out.
+/// Measures it. On x86 only some machines have it in CPUID, and hypervisors leave it out.
 double length_of_tick() noexcept {
     constexpr std::chrono::milliseconds enough{3};
     const Clock::time_point start = Clock::now();
@@ -33,13 +33,15 @@ double length_of_tick() noexcept {
 }  // namespace
 
 #if defined(__aarch64__)
-/// The counter is one by the architecture. Threads cannot hand over to each other within a few nanoseconds.
+/// Returns true, since the architecture has one counter. Threads cannot hand over to each other
+/// within a few nanoseconds.
 bool ticks_order_threads() noexcept {
     constexpr double longest_tick = 4;
     return length_of_tick() <= longest_tick;
 }
 #else
-/// A counter that differs from core to core, or stops, the kernel takes out of the clock sources.
+/// Returns whether the kernel uses the counter. It removes one that differs between cores, or
+/// stops, from the clock sources.
 bool ticks_order_threads() noexcept {
     std::ifstream file("/sys/devices/system/clocksource/clocksource0/available_clocksource");
     std::string name;
@@ -48,7 +50,7 @@ bool ticks_order_threads() noexcept {
         if (name == "tsc") return true;
         known = true;
     }
-    return !known;  // what cannot be read says nothing against it
+    return !known;  // an unreadable file says nothing against it
 }
 #endif
 

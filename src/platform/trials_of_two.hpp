@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Which of two ways costs less where only long use of a way tells: what a store costs depends on where the way
-/// used before has left the line, and it goes on while the next instructions are timed.
+/// Finds the cheaper of two methods if only long use of a method shows its cost. The cost of a
+/// store depends on where the method used before has left the line. The store also continues while
+/// the next instructions are timed.
 ///
-/// Stretch  a time of one way. Of some things that are done in it the cost is noted.
-/// Trial    stretches of the other way than usual, after much work by the usual one; the more trials were lost in a
-///          row, the more. The other way becomes the usual one by two trials in a row that it wins.
-/// Counted  what was done since the second stretch of a way.
+/// Stretch  a time in which one method is used. The cost of some of the work in it is noted.
+/// Trial    stretches of the other method, after much work by the usual one. The more trials in a
+///          row were lost, the more work comes first. The other method becomes the usual one if it
+///          wins two trials in a row.
+/// Counted  work since the second stretch of a method.
 
 #include <algorithm>
 #include <array>
@@ -15,25 +17,25 @@
 
 namespace heddle::platform {
 
-/// Zeroes are a valid new one, of which the first way is the usual one.
+/// A choice between method 0 and method 1. Zeroes are a valid new object, whose usual method is 0.
 ///
 /// Thread safety  one thread at a time.
 class TrialsOfTwo {
 public:
-    /// `lost`: as if so many trials in a row had been lost already, so that the first one comes later.
+    /// Begins as if `lost` trials in a row had been lost, so that the first trial comes later.
     explicit TrialsOfTwo(unsigned lost) noexcept : lost_(lost) {}
     TrialsOfTwo() = default;
 
-    /// 0 or 1.
+    /// Returns the method in use, 0 or 1.
     unsigned now() const noexcept { return now_; }
-    /// The number of the stretch that is going on.
+    /// Returns the number of the present stretch.
     std::uint64_t stretch() const noexcept { return stretch_; }
 
-    /// What was done in that stretch has cost so many ticks. (More things are noted of it.)
+    /// Notes the cost of some work in that stretch. It may be called several times for a stretch.
     void timed(std::uint64_t stretch, std::uint64_t ticks) noexcept {
         if (stretch > first_) costs_[now_].note(ticks);
     }
-    /// The stretch is over, in which so many bytes were copied.
+    /// Ends the stretch, in which `bytes` were copied.
     void ended(std::uint64_t bytes) noexcept {
         ++stretch_;
         bytes_ += bytes;
@@ -47,11 +49,11 @@ public:
 
 private:
     static constexpr std::uint64_t least_patience = std::uint64_t{1} << 20;  ///< bytes
-    static constexpr unsigned most_lost = 4;  ///< of which each makes it four times as much
+    static constexpr unsigned most_lost = 4;  ///< each of them multiplies the patience by four
     static constexpr unsigned enough_won = 2;
-    static constexpr std::uint64_t most_stretches = 64;  ///< of a trial
+    static constexpr std::uint64_t most_stretches = 64;  ///< the limit of a trial
 
-    /// On the average.
+    /// An average cost.
     class Cost {
     public:
         bool is_known() const noexcept { return count_ >= enough; }
@@ -64,7 +66,7 @@ private:
             sum_ += is_known() ? std::min(ticks, 2 * sum_ / count_) : ticks;
             ++count_;
         }
-        /// By more than what disturbances make of two that cost the same.
+        /// Returns true if the difference is larger than that of disturbances.
         bool is_clearly_below(const Cost& other) const noexcept {
             return sum_ * other.count_ * 10 < other.sum_ * count_ * 9;
         }
@@ -93,8 +95,8 @@ private:
     unsigned now_ = 0, usual_ = 0;
     unsigned won_ = 0, lost_ = 0;  ///< trials in a row
     std::uint64_t stretch_ = 0;
-    std::uint64_t first_ = 0;  ///< stretch of the way that is used now
-    std::uint64_t bytes_ = 0;  ///< since the way has changed
+    std::uint64_t first_ = 0;  ///< first stretch of the method in use
+    std::uint64_t bytes_ = 0;  ///< since the method changed
     std::array<Cost, 2> costs_{};
 };
 

@@ -11,7 +11,7 @@ using heddle::platform::TrialsOfTwo;
 
 constexpr std::uint64_t mib = 1 << 20;
 
-/// Walks of which a line costs so many ticks, with a piece timed in each 128 KiB.
+/// Walks over blocks in which each line costs a number of ticks. A piece in each 128 KiB is timed.
 class Ring {
 public:
     void walk(std::uint64_t bytes, std::uint64_t needed_ticks, std::uint64_t whole_ticks) {
@@ -46,7 +46,7 @@ TEST(TrialsOfTwo, find_that_whole_walks_cost_less) {
     ring.in_needed = 0;
     ring.walk(400 * mib, 50, 20);
     EXPECT_LT(ring.in_needed, 20 * mib);
-    EXPECT_GT(ring.in_needed, 0U);  // what has won is still doubted
+    EXPECT_GT(ring.in_needed, 0U);  // the winner is still doubted
 }
 
 TEST(TrialsOfTwo, stay_with_what_is_needed_where_it_costs_less_or_the_same) {
@@ -77,7 +77,7 @@ TEST(TrialsOfTwo, end_when_nothing_can_be_timed) {
     for (int i = 0; i < 16; ++i) trials.timed(trials.stretch() + 1, 20);
     trials.ended(2 * mib);
     ASSERT_EQ(trials.now(), 1U);
-    for (int i = 0; i < 100; ++i) trials.ended(2 * mib);  // laid out by a datatype, say
+    for (int i = 0; i < 100; ++i) trials.ended(2 * mib);  // as if a datatype laid them out
     EXPECT_EQ(trials.now(), 0U);
 }
 

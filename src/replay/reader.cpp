@@ -47,7 +47,7 @@ private:
         throw Damaged(why, std::move(recorded_));
     }
 
-    /// As many bytes as there are.
+    /// Reads as many bytes as there are, and returns their number.
     std::size_t get(std::span<std::uint8_t> bytes) {
         const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), file_.get());
         if (std::ferror(file_.get()) != 0)
@@ -74,7 +74,7 @@ private:
         recorded_.ranks = format::load(header.data() + 16);
     }
 
-    /// False at the end of the recording.
+    /// Reads a block. Returns false at the end of the recording.
     bool read_block(std::uint32_t number) {
         place_ =
             "block " + std::to_string(number) + ", which begins at byte " + std::to_string(at_);
@@ -98,7 +98,7 @@ private:
         return header.events != 0;
     }
 
-    /// The check was right: what is wrong here was written so.
+    /// Reads the events of a block. Its check was right, so that errors in it were written.
     void read_events(std::uint32_t events, std::span<const std::uint8_t> bytes) {
         format::Decoder decoder(bytes);
         std::vector<Event> block;
@@ -119,7 +119,7 @@ private:
     }
 
     std::unique_ptr<std::FILE, Closer> file_;
-    std::size_t at_ = 0;  ///< bytes read
+    std::size_t at_ = 0;  ///< number of bytes read
     std::string place_;
     Recorded recorded_;
     std::array<std::uint8_t, format::most_block_bytes> events_;

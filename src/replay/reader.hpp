@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Reads what match/recording.hpp has written, and believes nothing of it: a file that is not whole is
-/// refused with the place from which on it is not.
+/// Reads files of match/recording.hpp, and trusts nothing in them. A damaged file is refused with
+/// the place at which the damage begins.
 
 #include <cstdint>
 #include <stdexcept>
@@ -26,10 +26,10 @@ public:
     Damaged(const std::string& why, Recorded before)
         : std::runtime_error(why), before(std::move(before)) {}
 
-    Recorded before;  ///< what could be read: the whole blocks before the damage
+    Recorded before;  ///< the readable part: the whole blocks before the damage
 };
 
-/// Throws Damaged; or std::runtime_error if there is no recording at all.
+/// Throws Damaged, or std::runtime_error if there is no recording at all.
 Recorded read_recording(const std::string& path);
 
 }  // namespace heddle::replay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What match/recording.hpp writes is what is read, and nothing else is read.
+/// Files of match/recording.hpp are read as they were written, and all other files are refused.
 
 #include "replay/reader.hpp"
 
@@ -59,7 +59,7 @@ protected:
             default: return recording.take(event.envelope);
         }
     }
-    /// Why the file is refused.
+    /// Returns why the file is refused.
     std::string refusal() const {
         try {
             replay::read_recording(path());
@@ -220,7 +220,7 @@ TEST_F(RecordingFile, damaged_in_its_second_block_gives_the_first) {
     const std::vector<Event> events = random_events(7, 50'000);
     record(events);
     const std::string whole = bytes();
-    // The length of the first block says where the second begins.
+    // The length of the first block gives the begin of the second.
     std::size_t first = 0;
     for (int i = 0; i < 4; ++i)
         first |= std::size_t{static_cast<unsigned char>(whole[24 + static_cast<std::size_t>(i)])}
@@ -241,14 +241,14 @@ TEST_F(RecordingFile, damaged_in_its_second_block_gives_the_first) {
                     {events.begin(),
                      events.begin() + static_cast<std::ptrdiff_t>(damaged.before.events.size())});
     }
-    // Without the first block, too, although each block is right by itself.
+    // The file is also refused without its first block, although each block is right by itself.
     write(whole.substr(0, 24) + whole.substr(second));
     EXPECT_EQ(
         refusal(),
         path() + " lacks blocks: instead of block 0, which begins at byte 24, there is block 1");
 }
 
-/// A file whose checks are right around events that no writer writes.
+/// Returns a file with right checks around events that no writer writes.
 std::string forged(const std::string& header, std::uint32_t count,
                    const std::vector<std::uint8_t>& events) {
     namespace format = match::recording;
@@ -268,12 +268,13 @@ TEST_F(RecordingFile, with_events_that_are_none_is_refused) {
         write(forged(header, count, events));
         EXPECT_NE(refusal().find(why), std::string::npos) << refusal();
     };
-    expect("its event 0 is none", 1, {0x20});     // flags that there are not
+    expect("its event 0 is none", 1, {0x20});     // unknown flags
     expect("its event 0 is none", 1, {0x00, 2});  // cut
     expect("its event 0 is none", 1,
            {0x18, 0xff, 0xff, 0xff, 0xff, 0x7f});  // a number above 32 bits
     expect("its event 0 is none", 1, {0x18, 0x80, 0x80, 0x80, 0x80, 0x80, 0});  // too long a number
-    expect("its event 1 is none", 2, {0x1c});                                   // fewer than said
+    expect("its event 1 is none", 2, {0x1c});                                   // fewer than the
+                                                                                // count
     expect("it goes on after its last event", 1, {0x1c, 0x1c});                 // more
     expect("its event 0 is none", 1, {0x15, 1});  // a message from any source
     write(header + std::string("\xff\xff\xff\xff", 4) + std::string(12, '\0'));
@@ -304,7 +305,7 @@ TEST_F(RecordingFile, follows_no_link) {
 }
 
 TEST_F(RecordingFile, without_room_says_so_when_it_is_closed) {
-    // A limit on the size of files stands for a disk that is full.
+    // A limit on the size of files replaces a full disk.
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -25,7 +25,7 @@ struct Objects {
     std::unique_ptr<match::Message[]> messages;
 };
 
-/// Does what the operation says, and answers what it found: a receive, a message, or nothing.
+/// Performs the operation, and returns what it found: a receive, a message, or nothing.
 template <class Engine>
 [[gnu::always_inline]] inline const void* perform(State<Engine>& state, Objects& objects,
                                                   const Operation& operation) noexcept {
@@ -92,7 +92,7 @@ double time_once(std::span<const Operation> operations, Objects& objects) {
     return seconds_since(start);
 }
 
-/// Other programs can only make a replay slower: the fastest of some counts.
+/// Returns the time of the fastest of some replays, since other programs can only slow one down.
 template <class Engine>
 double time(std::span<const Operation> operations, Objects& objects, double enough) {
     constexpr int most = 100;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A sequence of posts and arrivals under every matching engine that ships: how much each looks at, and
-/// how long it takes.
+/// Replays a sequence of posts and arrivals with every matching engine that ships. Counts the
+/// entries that each looks at, and takes its time.
 ///
 /// One engine has the whole sequence, as in a library whose process has one pair of queues (P4).
 
@@ -16,7 +16,7 @@
 
 namespace heddle::replay {
 
-/// How many entries were looked at by operations of one kind.
+/// The numbers of entries that operations of one kind have looked at.
 class Depths {
 public:
     void add(std::uint64_t depth) noexcept;
@@ -26,10 +26,10 @@ public:
     double average() const noexcept;
     std::uint64_t deepest() const noexcept { return deepest_; }
 
-    /// Bucket 0: depth 0, bucket i: depths from 2^(i-1) to 2^i - 1.
+    /// Bucket 0 is for depth 0, bucket i for depths from 2^(i-1) to 2^i - 1.
     static constexpr std::size_t buckets = 65;
     std::uint64_t bucket(std::size_t i) const noexcept { return histogram_[i]; }
-    /// One more than the last bucket that is not empty.
+    /// Returns one more than the last bucket that is not empty.
     std::size_t used_buckets() const noexcept {
         return static_cast<std::size_t>(std::bit_width(deepest_)) + 1;
     }
@@ -41,20 +41,23 @@ private:
 
 struct Result {
     std::string_view engine;
-    std::size_t operations;  ///< replayed: the whole sequence, or what the engine came to in time
+    std::size_t operations;  ///< number replayed: the whole sequence, or the part that the engine
+                             ///< did in time
     Depths arrivals;         ///< entries of the posted receive queue
-    Depths posts;            ///< of the unexpected message queue; probes that took something, too
-    double seconds;          ///< that these operations take, of the fastest of several replays
+    Depths posts;            ///< entries of the unexpected message queue; also of probes that took
+                             ///< a message
+    double seconds;          ///< time of these operations in the fastest of several replays
 };
 
-/// How long an engine may take.
+/// The time that an engine may take.
 struct Patience {
     double counting =
-        10;  ///< seconds; an engine for which the sequence takes longer does part of it
-    double timing = 0.1;  ///< seconds; short sequences are timed again and again for about so long
+        10;               ///< seconds; an engine that takes longer for the sequence does part of it
+    double timing = 0.1;  ///< seconds; short sequences are timed repeatedly for about this time
 };
 
-/// Of every engine in match/all.hpp, in that order. Throws std::logic_error if engines match differently.
+/// Returns the results of every engine in match/all.hpp, in that order. Throws std::logic_error if
+/// engines match differently.
 std::vector<Result> replay(const Sequence& sequence, const Patience& patience = {});
 
 }  // namespace heddle::replay

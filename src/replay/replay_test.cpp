@@ -26,7 +26,7 @@ Recorded recorded(std::vector<replay::Event> events) {
     return {"a recording", 0, 1, std::move(events)};
 }
 
-/// Timed once: the time does not matter here.
+/// Replays with one timing, since the time does not matter here.
 std::vector<Result> played(const Sequence& sequence) { return replay::replay(sequence, {60, 0}); }
 
 const Result& of(const std::vector<Result>& results, std::string_view engine) {
@@ -35,7 +35,8 @@ const Result& of(const std::vector<Result>& results, std::string_view engine) {
     throw std::logic_error("no such engine");
 }
 
-/// What each operation gets: the number of the operation before that posted or brought it.
+/// Returns the partner of each operation: the number of the earlier operation that posted or
+/// brought it.
 std::vector<int> partners(const Sequence& sequence) {
     std::vector<int> receives(sequence.receives()), messages(sequence.messages()), partners;
     for (const Operation& operation : sequence.operations()) {
@@ -123,7 +124,7 @@ TEST(Sequence, that_contradicts_itself_is_refused_with_the_place) {
 }
 
 TEST(Sequence, leaves_out_what_a_wildcard_may_have_taken) {
-    // Sent in the order 8, 7, and matched against in the order 7, 8: the receive got 8.
+    // Sent in the order 8, 7, and matched in the order 7, 8: the receive got 8.
     const Sequence sequence(recorded({
         {Step::arrive, {2, 1, 7}},
         {Step::arrive, {2, 1, 8}},
@@ -161,7 +162,8 @@ TEST(Replay, has_every_engine_that_ships_and_nothing_for_nothing) {
 }
 
 TEST(Replay, counts_what_a_list_looks_at) {
-    // The last of 100 receives first, then the first; then 3 unexpected messages, of which the last is taken.
+    // The last of 100 receives first, then the first. The last of 3 unexpected messages is then
+    // taken.
     std::vector<replay::Event> events;
     for (int tag = 0; tag < 100; ++tag) events.push_back({Step::post, {2, 1, tag}});
     events.push_back({Step::arrive, {2, 1, 99}});
@@ -204,7 +206,7 @@ TEST(Replay, receives_with_any_tag_are_looked_at_too) {
     const std::vector<Result> results = played(sequence);
     EXPECT_EQ(of(results, "list").arrivals.deepest(), 26u);
     EXPECT_EQ(of(results, "source").arrivals.deepest(), 1u) << "the list of that source";
-    // Each time the hash has another seed, with which two keys may be alike in part.
+    // Each time the hash has another seed, with which parts of two keys may be alike.
     constexpr int times = 300;
     std::uint64_t deepest = 0;
     for (int i = 0; i < times; ++i) deepest += of(played(sequence), "hash").arrivals.deepest();
@@ -212,7 +214,7 @@ TEST(Replay, receives_with_any_tag_are_looked_at_too) {
     EXPECT_LE(static_cast<double>(deepest) / times, 1.1);
 }
 
-// replay() itself finds out whether engines differ: here about everything that can be recorded.
+// replay() itself detects engines that differ: here for everything that can be recorded.
 TEST(Replay, engines_match_alike_whatever_happens) {
     for (unsigned seed = 0; seed < 30; ++seed) {
         std::mt19937 random(seed);
@@ -231,7 +233,8 @@ TEST(Replay, engines_match_alike_whatever_happens) {
             if (random() % 8 == 0) envelope.tag = any_tag;
             events.push_back({Step::post, envelope});
             if (random() % 8 != 0) continue;
-            // Cancelled if it is posted, or else the message that it got is missing to no one.
+            // The receive is cancelled if it is posted. Otherwise no other event names the message
+            // that it got.
             events.push_back({Step::cancel, envelope});
             if (contradiction(events) != "none") events.pop_back();
         }

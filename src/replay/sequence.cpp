@@ -13,7 +13,7 @@
 namespace heddle::replay {
 namespace {
 
-/// Objects of one kind, each in a slot that is used again when its object is no longer needed.
+/// Objects of one kind, each in a slot. A slot is reused when its object is no longer needed.
 template <class Object>
 class Slots {
 public:
@@ -41,7 +41,7 @@ private:
 
 }  // namespace
 
-/// Plays a recording once, to see what gets what: that does not depend on the engine.
+/// Plays a recording once, to find the partner of each event. That does not depend on the engine.
 class Preparation {
 public:
     explicit Preparation(const Recorded& recorded) : recorded_(recorded) {}
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    /// Nothing: the event is left out.
+    /// Returns nothing if the event is left out.
     std::optional<Operation> play(const Event& event) {
         ++number_;
         if (event.envelope.tag == match::any_tag) any_tag_ = true;
@@ -98,7 +98,7 @@ private:
         const Slot own = messages_.take();
         if (const core::Request* receive = state_.arrive(envelope)) {
             messages_.give(own);
-            // Of receives with one pattern, the one posted first was taken.
+            // Among receives with one pattern, the one posted first was taken.
             return {envelope, Step::arrive, own,
                     unpost({receive->context, receive->source, receive->tag})};
         }
@@ -153,7 +153,7 @@ private:
 
     const Recorded& recorded_;
     std::uint64_t number_ = 0;
-    bool any_tag_ = false;  ///< so far
+    bool any_tag_ = false;  ///< an event so far had it
     State<match::DefaultMatcher> state_;
     Slots<core::Request> receives_;
     Slots<match::Message> messages_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Two matching engines of one kind: one for receives with MPI_ANY_TAG, and one for all others. That is what
-/// the instances of a process do (p2p/wildcards.hpp), with a single instance, as most libraries have it.
+/// Two matching engines of one kind: one for receives with MPI_ANY_TAG, and one for all others. The
+/// instances of a process do the same (p2p/wildcards.hpp). Here there is a single instance, as in
+/// most libraries.
 
 #include <cstdint>
 
@@ -13,7 +14,8 @@ namespace heddle::replay {
 template <match::Matcher Engine>
 class State {
 public:
-    /// The message that the receive, which holds its pattern, gets; nullptr: the receive is queued.
+    /// Returns the message for the receive, which holds its pattern, or nullptr if the receive is
+    /// queued.
     match::Message* post(core::Request& receive) noexcept {
         const match::Pattern pattern{receive.context, receive.source, receive.tag};
         if (pattern.tag != match::any_tag) return engine_.post(receive, pattern);
@@ -27,7 +29,8 @@ public:
         engine_.raise_order(receive.order);
         return nullptr;
     }
-    /// The receive that gets the message, taken out; nullptr: none.
+    /// Takes out and returns the receive that gets the message, or returns nullptr if there is
+    /// none.
     core::Request* arrive(const match::Envelope& envelope) noexcept {
         if (wildcards_.counters.posted_receives.value() == 0) return engine_.arrive(envelope);
         core::Request* const exact = engine_.posted_for(envelope);
@@ -44,14 +47,14 @@ public:
     bool cancel(core::Request& receive) noexcept {
         return (receive.tag == match::any_tag ? wildcards_ : engine_).cancel(receive);
     }
-    /// The message that a probe takes.
+    /// Returns the message that a probe takes.
     match::Message* take(const match::Pattern& pattern) noexcept {
         match::Message* const message = engine_.find(pattern);
         if (message != nullptr) engine_.take(*message);
         return message;
     }
 
-    /// Entries looked at so far.
+    /// Returns the number of entries looked at so far.
     std::uint64_t steps() const noexcept {
         return engine_.searches.steps() + wildcards_.searches.steps();
     }

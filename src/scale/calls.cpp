@@ -16,24 +16,24 @@ using enum coll::Collective;
 
 constexpr std::int32_t root = 0;
 
-/// The i-th byte that one rank has for another.
+/// Returns the i-th byte that one rank has for another.
 std::byte pattern(std::int32_t from, std::int32_t to, std::uint64_t i) noexcept {
     const auto mixed = static_cast<std::uint64_t>(from) * 131 +
         static_cast<std::uint64_t>(to) * 31 + i * 7 + (i >> 8);
     return static_cast<std::byte>(mixed);
 }
 
-/// Sums of these are exact, in any order.
+/// Returns an operand. Sums of operands are exact, in any order.
 double operand(std::int32_t rank, std::uint64_t i) noexcept {
     return static_cast<double>(rank) + static_cast<double>(i % 7);
 }
-/// Of ranks from 0 on, so many.
+/// Returns the sum over the first `ranks` ranks.
 double sum_of(std::int32_t ranks, std::uint64_t i) noexcept {
     const auto number = static_cast<double>(ranks);
     return number * (number - 1) / 2 + number * static_cast<double>(i % 7);
 }
 
-/// As an element of the call.
+/// Stores a value as an element of the call.
 void put(std::byte* at, std::uint64_t i, double value, bool doubles) noexcept {
     const auto whole = static_cast<std::uint64_t>(value);
     const void* const from = doubles ? static_cast<const void*>(&value) : &whole;

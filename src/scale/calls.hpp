@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A collective call of all ranks, with data by which each tells whether its result is right; or without data.
+/// A collective call of all ranks. With data, each rank can tell whether its result is right.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,32 +17,35 @@ namespace heddle::scale {
 
 struct CallSettings {
     coll::Collective what;
-    std::uint64_t bytes = 0;  ///< of the buffer, or of one block; of reductions a multiple of 8
-    bool doubles = true;      ///< of reductions; else integers, whose sums any order gives
+    std::uint64_t bytes = 0;  ///< size of the buffer, or of one block; for reductions a multiple of
+                              ///< 8
+    bool doubles = true;      ///< elements of reductions; else integers, whose sums are equal in
+                              ///< any order
     bool blocking = true;
     bool with_data = false;
 };
 
 class CollectiveCall {
 public:
-    /// Operations that can be simulated.
+    /// Returns the operations that can be simulated.
     static const std::vector<coll::Collective>& operations();
     static std::optional<coll::Collective> named(std::string_view name);
 
-    /// Throws std::bad_alloc, also where there is no address space for the buffers.
+    /// Throws std::bad_alloc, also if there is no address space for the buffers.
     CollectiveCall(Ranks& ranks, const CallSettings& settings);
 
-    /// What the rank of the schedule does, by that algorithm, or by the one that the library chooses.
+    /// Writes the steps of the schedule's rank, by that algorithm, or by the one that the library
+    /// chooses.
     void write(coll::Schedule& schedule, const coll::Algorithm* algorithm);
     std::int32_t tag() const noexcept {
         return settings_.blocking ? static_cast<std::int32_t>(settings_.what) : 0;
     }
-    /// The algorithm that the library chooses.
+    /// Returns the algorithm that the library chooses.
     const coll::Algorithm& chosen();
-    /// Whether this one can do the call.
+    /// Returns true if the algorithm can do the call.
     bool may_take(const coll::Algorithm& algorithm);
 
-    /// The first rank whose result is wrong; -1: none.
+    /// Returns the first rank whose result is wrong, or -1 if there is none.
     std::int32_t wrong_rank() const;
 
 private:
@@ -64,8 +67,8 @@ private:
     Ranks& ranks_;
     const CallSettings settings_;
     const objects::Reduction reduction_;
-    std::vector<Buffers> buffers_;       ///< by rank; none: no data
-    platform::Mapping nowhere_;          ///< that nobody looks at, instead of these
+    std::vector<Buffers> buffers_;       ///< by rank; empty without data
+    platform::Mapping nowhere_;          ///< used instead of these without data; never read
     std::vector<std::uint64_t> starts_;  ///< of the pieces of reduce_scatter_block
 };
 

@@ -3,9 +3,10 @@
 
 namespace heddle::scale {
 
-/// Ways within a node are those of bench/results/overlap.md, ways and the time of a byte between nodes those of
-/// bench/results/hosts.md: of two machines, over TCP. What was not measured there is assumed: overheads to be half of a way
-/// within a node and a third between nodes, the prices of steps and of changes of ranks.
+/// Returns parameters of two machines, over TCP. One-way times within a node are those of
+/// bench/results/overlap.md. One-way times and the time of a byte between nodes are those of
+/// bench/results/hosts.md. The others are assumed: the costs of steps and of changes of ranks, and
+/// overheads. An overhead is half of a one-way time within a node and a third between nodes.
 Parameters default_parameters() {
     return {
         .within = {Curve(

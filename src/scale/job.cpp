@@ -16,7 +16,7 @@ namespace {
 using coll::Collective;
 using coll::Schedule;
 
-constexpr std::uint64_t split_bytes = 12;  ///< of a rank: color, key, context
+constexpr std::uint64_t split_bytes = 12;  ///< for one rank: color, key, context
 constexpr std::int32_t flooded = 4;        ///< messages from each rank to rank 0
 
 class Job {
@@ -46,8 +46,8 @@ private:
             simulate([&](Schedule& schedule) { made.write(schedule, nullptr); }, made.tag(), true);
         result_.parts.push_back({name, outcome, made.wrong_rank() == -1});
     }
-    /// Every round each rank passes on all that it has heard. The table that it gathers is not looked at: that of all ranks
-    /// together would not fit.
+    /// Exchanges the data of a split. Every round each rank passes on all that it has received. The
+    /// table that it gathers is not read: the tables of all ranks together would not fit.
     void split() {
         const Outcome outcome = simulate(
             [](Schedule& schedule) {
@@ -64,7 +64,7 @@ private:
             1, false);
         result_.parts.push_back({"split", outcome});
     }
-    /// Both at distance one, and at that of a node.
+    /// Exchanges with both neighbours at distance one, and with both at the distance of a node.
     void neighbours() {
         const auto size = static_cast<std::size_t>(ranks_.size());
         std::vector<std::array<std::int32_t, 4>> in(size), out(size);
@@ -94,7 +94,7 @@ private:
         }
         result_.parts.push_back({"neighbours", outcome, right});
     }
-    /// Of each rank in order.
+    /// Sends from all ranks to rank 0, which receives from each in order.
     void flood() {
         const auto size = static_cast<std::size_t>(ranks_.size());
         std::array<std::int32_t, flooded> numbers{};

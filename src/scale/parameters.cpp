@@ -10,7 +10,7 @@
 namespace heddle::scale {
 namespace {
 
-/// "BYTES:US BYTES:US ..."
+/// Reads "BYTES:US BYTES:US ...".
 Curve read_curve(std::istream& words) {
     Curve::Points points;
     for (std::string word; words >> word;) {

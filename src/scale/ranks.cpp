@@ -49,7 +49,7 @@ platform::Mapping scratch_of(const launch::RegularMap& map) {
     return memory;
 }
 
-/// As ranks agree on it in a job.
+/// Returns the shared memory that ranks agree on in a job.
 objects::SharedScratch shared(std::byte* memory, std::int32_t place, std::int32_t places) {
     objects::SharedScratch scratch;
     scratch.known = true;

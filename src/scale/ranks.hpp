@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The ranks of a job that is not there, in one address space: each has what it alone keeps of a communicator of all of them,
-/// so that collectives write its schedule as in a job.
+/// The ranks of a simulated job, in one address space. Each has its own part of a communicator of
+/// all of them. So collectives write its schedule as in a job.
 ///
-/// What is shared  by the ranks of a node: scratch memory, where there are few enough of them. By all: one process, alone in a job
-///                 of its own, in whose name schedules are written.
+/// What is shared  by the ranks of a node: scratch memory, if they are few enough. By all: one
+///                 process, alone in a job of its own, in whose name schedules are written.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@ namespace heddle::scale {
 
 class Ranks {
 public:
-    /// Throws std::runtime_error where there is no memory.
+    /// Throws std::runtime_error if there is no memory.
     explicit Ranks(const launch::RegularMap& map);
     ~Ranks();
     Ranks(const Ranks&) = delete;
@@ -34,9 +34,10 @@ public:
         return communicators_[static_cast<std::size_t>(rank)];
     }
     core::Thread& writer() noexcept { return writer_; }
-    /// Sums of doubles, whose bits follow the order of operands, or of integers, whose do not.
+    /// Returns a sum of doubles, whose bits depend on the order of operands, or of integers, whose
+    /// bits do not.
     objects::Reduction sum(bool of_doubles) const;
-    /// What the communicator of a rank takes of its memory: itself, and which rank is on which node.
+    /// Returns the memory of a rank's communicator: itself, and which rank is on which node.
     std::uint64_t bytes_of_rank(std::int32_t rank) const noexcept;
 
 private:
@@ -47,7 +48,7 @@ private:
     const launch::RegularMap map_;
     const std::unique_ptr<Alone> alone_;
     core::Thread writer_;
-    platform::Mapping scratch_;  ///< of node after node; none where ranks share none
+    platform::Mapping scratch_;  ///< node after node; empty if ranks share none
     const std::unique_ptr<objects::Communicator[]> communicators_;
 };
 

@@ -23,10 +23,10 @@ struct Simulation::Rank {
     std::int32_t number;
     double clock = 0;
     std::vector<std::unique_ptr<Schedule>> calls{};
-    std::size_t call = 0, at = 0;     ///< of the next step
-    std::uint32_t pending = 0;        ///< messages that have not been received yet
-    double sent = 0;                  ///< when the last message has left that was waited for
-    std::vector<Arrival> arrivals{};  ///< that have not been taken
+    std::size_t call = 0, at = 0;     ///< the next step
+    std::uint32_t pending = 0;        ///< number of messages that have not been received yet
+    double sent = 0;                  ///< when the last awaited message has left
+    std::vector<Arrival> arrivals{};  ///< those that have not been taken
     bool waits = false;               ///< for messages
     std::uint64_t messages = 0, rounds = 0;
 
@@ -70,7 +70,7 @@ void Simulation::write_all(const Write& write, std::int32_t tag) {
     }
 }
 
-/// Until the rank waits, has ended, or is ahead of another one.
+/// Does steps until the rank waits, has ended, or is ahead of another one.
 void Simulation::go_on(std::int32_t number) {
     Rank& rank = *all_[static_cast<std::size_t>(number)];
     while (!rank.ended()) {
@@ -80,7 +80,7 @@ void Simulation::go_on(std::int32_t number) {
     }
 }
 
-/// Does the next step, unless it must wait.
+/// Does the next step. Returns false if the rank must wait.
 bool Simulation::may_step(Rank& rank) {
     const auto steps = rank.calls[rank.call]->steps();
     const bool at_end = rank.at == steps.size();
@@ -139,7 +139,7 @@ void Simulation::receive(Rank& rank, const Step& step) {
          receive);
 }
 
-/// Of a list that is not empty. Pairs of which nothing is left are forgotten.
+/// Takes the first entry of a list that is not empty. Removes pairs without entries.
 template <class T>
 T Simulation::take_first(std::uint64_t pair, std::vector<T> Pair::* list) {
     const auto at = pairs_.find(pair);
@@ -150,7 +150,7 @@ T Simulation::take_first(std::uint64_t pair, std::vector<T> Pair::* list) {
     return first;
 }
 
-/// A message that is not copied leaves when both are there.
+/// Joins a message and its receive. A message that is not copied leaves when both are there.
 void Simulation::meet(Rank& from, Rank& to, const Message& message, const Receive& receive) {
     const Link& way = link(from.number, to.number);
     const std::uint64_t bytes = message.bytes;
@@ -175,7 +175,7 @@ void Simulation::meet(Rank& from, Rank& to, const Message& message, const Receiv
     if (--to.pending == 0 && to.waits) wake(to, arrival);
 }
 
-/// When the bytes have passed, which no others do meanwhile.
+/// Returns when the bytes have passed. No others pass meanwhile.
 double Simulation::through_network(std::vector<double>& free, std::int32_t node, double time,
                                    std::uint64_t bytes) const noexcept {
     double& busy = free[static_cast<std::size_t>(node)];
@@ -188,7 +188,7 @@ void Simulation::wake(Rank& rank, double time) {
     next_.emplace(std::max(rank.clock, time), rank.number);
 }
 
-/// In the order in which they have come.
+/// Takes arrivals in their order.
 void Simulation::take_arrivals(Rank& rank) {
     if (rank.arrivals.empty() && rank.sent == 0) return;
     ++rank.rounds;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Runs the schedules of all ranks of a job (coll/schedule.hpp) in one thread, and tells how long they would take.
+/// Runs the schedules of all ranks of a job (coll/schedule.hpp) in one thread, and tells how long
+/// they would take.
 ///
-/// Order          a rank does one step after the other; of all ranks, the one whose clock is lowest goes on. A rank stops where it
-///                waits for a message or a signal, and goes on when that has come.
-/// Messages       between two ranks are received in the order in which they were sent, and must have the length of their
-///                receives. Unbuffered ones are over for their sender when they are received: what does not hang then hangs
-///                with no network.
-/// Time           of a message by scale/parameters.hpp: its overhead keeps the processor of either rank, its bytes keep the
-///                network of either node. Ranks that share a core take turns on it.
+/// Order          a rank does one step after the other. The rank whose clock is lowest goes on. A
+///                rank stops if it waits for a message or a signal, and goes on when that has come.
+/// Messages       between two ranks are received in the order of their sends, and must have the
+///                length of their receives. Unbuffered ones end for their sender when they are
+///                received: a job that does not hang then hangs with no network.
+/// Time           of a message follows scale/parameters.hpp. Its overhead keeps the processor of
+///                either rank, its bytes keep the network of either node. Ranks that share a core
+///                take turns on it.
 /// Not simulated  messages that wake sleepers; matching; batches of messages to one rank.
 
 #include <cstdint>
@@ -29,26 +31,26 @@ struct Traffic {
 };
 
 struct Outcome {
-    double time_us = 0;         ///< when the last rank has ended
-    Traffic within, between;    ///< nodes
-    std::uint64_t signals = 0;  ///< in memory that ranks share
-    // Of the rank that has most of each:
+    double time_us = 0;         ///< the end of the last rank
+    Traffic within, between;    ///< within nodes, between nodes
+    std::uint64_t signals = 0;  ///< in shared memory
+    // Of the rank with most of each:
     std::uint64_t most_messages = 0;       ///< sent and received
     std::uint64_t most_rounds = 0;         ///< waits for messages
-    std::uint64_t most_scratch_bytes = 0;  ///< of a schedule
-    std::uint64_t most_steps = 0;          ///< likewise
-    // What must not be:
+    std::uint64_t most_scratch_bytes = 0;  ///< for a schedule
+    std::uint64_t most_steps = 0;          ///< for a schedule
+    // Errors:
     std::vector<std::int32_t> stuck;  ///< ranks that wait for ever
-    std::uint64_t left_over = 0;      ///< messages and receives that met nothing
-    std::uint64_t wrong_lengths = 0;  ///< messages that their receives did not expect
+    std::uint64_t left_over = 0;      ///< unmatched messages and receives
+    std::uint64_t wrong_lengths = 0;  ///< messages that differ from the length of their receives
 
     bool fine() const noexcept { return stuck.empty() && left_over == 0 && wrong_lengths == 0; }
 };
 
 struct SimulationOptions {
-    bool moves_data = false;  ///< else nobody looks at buffers
-    bool buffers = true;      ///< short messages
-    int cores = 0;            ///< that all nodes share, one each; 0: each rank has its own
+    bool moves_data = false;  ///< else buffers are not read
+    bool buffers = true;      ///< for short messages
+    int cores = 0;            ///< shared by all nodes, one each; 0 if each rank has its own
     int calls = 1;            ///< one after the other
 };
 
@@ -57,14 +59,14 @@ public:
     Simulation(Ranks& ranks, const Parameters& parameters, SimulationOptions options);
     ~Simulation();
 
-    /// Writes what a rank does in a call.
+    /// Writes the steps of a rank in a call.
     using Write = std::function<void(coll::Schedule& schedule)>;
     Outcome run(const Write& write, std::int32_t tag);
 
 private:
     struct Rank;
     struct Message {
-        double time;  ///< when its sender's overhead ends
+        double time;  ///< the end of its sender's overhead
         std::uint64_t bytes;
         const std::byte* data;
         bool buffered;
@@ -74,7 +76,7 @@ private:
         std::uint64_t bytes;
         std::byte* data;
     };
-    /// What one rank has sent to another, or waits for, the first one first; one of the two is empty.
+    /// The messages from one rank to another, or the receives, in order. One of the two is empty.
     struct Pair {
         std::vector<Message> messages{};
         std::vector<Receive> receives{};
@@ -118,7 +120,7 @@ private:
     std::unordered_map<std::uint64_t, Pair> pairs_;
     std::unordered_map<const void*, Signal> signals_;
     std::vector<Core> cores_;
-    std::vector<double> leaving_, coming_;  ///< until when the network of a node is busy
+    std::vector<double> leaving_, coming_;  ///< when the network of a node becomes free
     using Next = std::pair<double, std::int32_t>;
     std::priority_queue<Next, std::vector<Next>, std::greater<>> next_;
 };

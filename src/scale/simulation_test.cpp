@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Simulated jobs: results of every algorithm, what is counted, what is refused, times that follow from parameters.
+/// Simulated jobs: results of every algorithm, counts, refusals, times that follow from parameters.
 
 #include "scale/simulation.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 using coll::Collective;
 using coll::Schedule;
 
-// One thread runs all ranks: what a sanitizer finds, it finds with few of them.
+// One thread runs all ranks. Sanitizers find their errors with few of them.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::int32_t side = 6;
 constexpr std::uint64_t lengths[] = {600};
@@ -34,7 +34,7 @@ launch::RegularMap in_turn(std::int32_t nodes, std::int32_t each) {
     return {1, nodes, nodes * each};
 }
 
-/// No message is copied, so that nothing ends before it is received.
+/// Copies no message, so that nothing ends before it is received.
 SimulationOptions strict() { return {.moves_data = true, .buffers = false}; }
 
 void expect_right(Ranks& ranks, const CallSettings& settings, const coll::Algorithm& algorithm) {
@@ -52,7 +52,7 @@ void expect_right(Ranks& ranks, const CallSettings& settings, const coll::Algori
     EXPECT_EQ(call.wrong_rank(), -1) << which;
 }
 
-/// Where it matters whether sums follow the order of operands.
+/// Returns true if the result depends on the order of operands in sums.
 bool combines_in_levels(Collective what) {
     return what == Collective::reduce || what == Collective::allreduce;
 }
@@ -90,7 +90,7 @@ TEST(ScaleSimulation, of_many_ranks_every_algorithm_gives_its_result) {
     }
 }
 
-/// Everyone waits for the rank before it, and sends then.
+/// Each rank waits for the rank before it, and then sends.
 TEST(ScaleSimulation, a_circle_of_waits_is_found) {
     Ranks ranks(in_blocks(2, 3));
     Simulation simulation(ranks, default_parameters(), {});
@@ -106,7 +106,7 @@ TEST(ScaleSimulation, a_circle_of_waits_is_found) {
     EXPECT_FALSE(outcome.fine());
 }
 
-/// Everyone sends and waits before it receives: that needs buffers.
+/// Each rank sends and waits before it receives: that needs buffers.
 TEST(ScaleSimulation, sends_that_need_buffers_are_found) {
     const auto exchange = [](Schedule& schedule) {
         schedule.send(nullptr, 0, schedule.rank ^ 1);
@@ -176,9 +176,9 @@ TEST(ScaleSimulation, times_follow_from_parameters) {
     EXPECT_DOUBLE_EQ(run_one(two, Collective::barrier, 0, "dissemination").time_us, 10.0);
     // A message in each of three rounds.
     EXPECT_DOUBLE_EQ(run_one(eight, Collective::barrier, 0, "dissemination").time_us, 30.0);
-    // Each sends seven, during which four have come, and the last three come before their turn.
+    // Each sends seven, during which four have come. The last three come before they are due.
     EXPECT_DOUBLE_EQ(run_one(eight, Collective::barrier, 0, "direct").time_us, 7 * 2.0 + 7 * 2.0);
-    // The root sends three, of which the first reaches the last leaf by two more hops.
+    // The root sends three. The first of these reaches the last leaf by two more hops.
     EXPECT_DOUBLE_EQ(run_one(eight, Collective::bcast, 0, "binomial").time_us, 30.0);
 }
 
@@ -200,7 +200,8 @@ TEST(ScaleSimulation, bytes_of_a_node_share_its_network) {
 TEST(ScaleSimulation, ranks_of_one_core_take_turns) {
     Ranks ranks(in_blocks(2, 1));
     const Outcome outcome = run_one(ranks, Collective::barrier, 0, "dissemination", {.cores = 1});
-    // Each sends and receives, after a change of the rank: three at least, of which each takes 3.
+    // Each sends and receives after a change of the rank. There are at least three changes of 3
+    // each.
     EXPECT_GE(outcome.time_us, 4 * 2.0 + 2 * 3.0);
     EXPECT_EQ(run_one(ranks, Collective::barrier, 0, "dissemination", {.cores = 2}).time_us,
               10.0 + 3.0);
@@ -249,7 +250,7 @@ TEST(ScaleTable, leaves_out_what_sends_too_many_messages) {
     EXPECT_GE(table.chosen().us, 2 * 28 * 2.0);
 }
 
-/// As many calls in a row as one after the other: of a barrier they take as long each.
+/// Each of several calls in a row takes as long as a single one, for a barrier.
 TEST(ScaleTable, calls_in_a_row_take_the_time_of_one_each) {
     Ranks ranks(in_blocks(4, 1));
     const Table table = compare(ranks, plain(), {.what = Collective::barrier},

@@ -10,10 +10,10 @@ namespace {
 
 struct OfRank {
     std::uint64_t steps = 0;
-    double overheads_us = 0;  ///< of its messages
+    double overheads_us = 0;  ///< the sum of its messages
 };
 
-/// What its communicator counts stays as it is.
+/// Writes a rank's schedule. Restores the counts of its communicator.
 OfRank look_at(Ranks& ranks, std::int32_t rank, CollectiveCall& call,
                const coll::Algorithm& algorithm, const Parameters& parameters) {
     objects::Communicator& communicator = ranks[rank];
@@ -39,14 +39,15 @@ bool has_root(coll::Collective what) noexcept {
         what == coll::Collective::scatter;
 }
 
-/// How many ranks have as many steps as rank 0.
+/// Returns how many ranks have as many steps as rank 0.
 std::uint64_t ranks_like_first(const Ranks& ranks, const coll::Algorithm& algorithm) noexcept {
     if (has_root(algorithm.what)) return 1;
     const bool leads = coll::includes(algorithm.needs, coll::Needs::nodes);
     return static_cast<std::uint64_t>(leads ? ranks.map().nodes : ranks.size());
 }
 
-/// Of all ranks, about; and of that with more to do. Those in scratch memory are of few ranks.
+/// Estimates the steps of all ranks, and the overheads of the busiest. Algorithms in scratch memory
+/// have few ranks.
 OfRank estimate(Ranks& ranks, CollectiveCall& call, const coll::Algorithm& algorithm,
                 const Parameters& parameters) {
     if (coll::includes(algorithm.needs, coll::Needs::shared)) return {};

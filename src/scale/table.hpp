@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What each algorithm of a collective would take, and which one the library chooses.
+/// The time of each algorithm of a collective, and the library's choice.
 
 #include <cstdint>
 #include <vector>
@@ -13,12 +13,12 @@ namespace heddle::scale {
 
 struct Row {
     const coll::Algorithm* algorithm = nullptr;
-    bool chosen = false;     ///< by the library
-    bool best = false;       ///< of those that were simulated
+    bool chosen = false;     ///< the library's choice
+    bool best = false;       ///< the fastest simulated one
     bool simulated = false;  ///< else it has more steps than the limit
     Outcome outcome{};
     double us =
-        0;  ///< of a call; at least, where it was not simulated: what keeps the processor of one rank
+        0;  ///< time of a call; without a simulation a lower bound, the processor time of one rank
 };
 
 struct Table {
@@ -27,7 +27,8 @@ struct Table {
     std::vector<Row> rows{};
 
     const Row& chosen() const;
-    /// How many times as long as the best one the chosen one takes, at least; 0 where none was simulated.
+    /// Returns the chosen algorithm's time divided by the best one's, at least. Returns 0 if none
+    /// was simulated.
     double loss() const;
 };
 
@@ -36,7 +37,7 @@ struct TableSettings {
     std::uint64_t most_steps = 40'000'000;  ///< of all ranks
 };
 
-/// All algorithms that may do the call.
+/// Compares all algorithms that may do the call.
 Table compare(Ranks& ranks, const Parameters& parameters, const CallSettings& call,
               const TableSettings& settings);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A job of many ranks in one address space, with the whole library of each: what crosses the network, whether messages stay
-/// in order, and that nothing hangs.
+/// A job of many ranks in one address space, with the whole library of each. Checks the traffic on
+/// the network, the order of messages, and that nothing hangs.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 namespace heddle::scale {
 namespace {
 
-constexpr int each = 32;    ///< ranks of a node
+constexpr int each = 32;    ///< ranks on each node
 constexpr int flooded = 4;  ///< messages from each rank to rank 0
 
 struct Counted {
@@ -35,7 +35,7 @@ Counted counted() {
             values[tool::CounterIndex::network_sent_bytes]};
 }
 
-/// Of all ranks, and of the one with most.
+/// The sums over all ranks, and the rank with most.
 class Sums {
 public:
     void add(const Counted& before, const Counted& after) {
@@ -83,7 +83,7 @@ void sum(int rank, int ranks) {
     ASSERT_EQ(out, 0.5 * ranks * (ranks - 1));
 }
 
-/// On a ring, with both neighbours at two distances.
+/// Exchanges on a ring, with both neighbours at two distances.
 void neighbours(int rank, int ranks) {
     const std::array<int, 4> edges = {(rank + 1) % ranks, (rank + ranks - 1) % ranks,
                                       (rank + each) % ranks, (rank + ranks - each) % ranks};
@@ -97,7 +97,7 @@ void neighbours(int rank, int ranks) {
     MPI_Comm_free(&ring);
 }
 
-/// All ranks send to one, which takes what comes first: of each rank in order.
+/// All ranks send to one, which takes messages as they come: those of each rank in order.
 void flood(int rank, int ranks) {
     if (rank != 0) {
         for (int i = 0; i < flooded; ++i) MPI_Send(&i, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
@@ -145,8 +145,8 @@ void run_parts(int ranks) {
                     static_cast<unsigned long long>(part.sums.most()));
 }
 
-/// Of 256 ranks, or of HEDDLE_TEST_RANKS, a multiple of 32. Of more than 400 the kernel has too few mappings
-/// (vm.max_map_count).
+/// Runs 256 ranks, or HEDDLE_TEST_RANKS, a multiple of 32. For more than 400 the kernel has too few
+/// mappings (vm.max_map_count).
 TEST(WholeJob, ends_with_messages_in_order) {
     const char* const wanted = std::getenv("HEDDLE_TEST_RANKS");
     run_parts(wanted == nullptr ? 256 : std::atoi(wanted));

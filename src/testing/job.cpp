@@ -41,7 +41,7 @@ void run_rank(objects::Process& process, int threads, const std::function<void(i
     MPI_Finalize();
 }
 
-/// What the ranks of one node share.
+/// The shared memory of one node's ranks.
 class Memory {
 public:
     Memory(const launch::NodeMap& nodes, std::int32_t node)
@@ -63,7 +63,7 @@ private:
     const std::optional<node::Node> node_;
 };
 
-/// Of lanes, by rank: all are there before anybody asks.
+/// The addresses of lanes, by rank. All are there before a rank asks.
 using Addresses = std::vector<std::string>;
 
 std::unique_ptr<p2p::Network> join(Network& network, Addresses& addresses,
@@ -82,7 +82,7 @@ std::unique_ptr<p2p::Network> join(Network& network, Addresses& addresses,
 
 MPI_Comm other_world(std::uint32_t number) {
     objects::Process& process =
-        *objects::attached_thread()->process;  // also between calls that are sections
+        *objects::attached_thread()->process;  // also valid between calls that are sections
     auto* twin = objects::Process::make(process.communicators, core::Kind::communicator);
     twin->context = 1000 + 2 * number;
     twin->rank = process.world->rank;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// main() of the unit tests.
 ///
-/// Limit    a test that takes more than UNIT_TEST_LIMIT seconds (300) ends the program, which names it. Tests that wait
-///          have a watchdog of their own, which says more (testing/watchdog.hpp).
+/// Limit    a test that takes more than UNIT_TEST_LIMIT seconds (300) ends the program, which names
+///          the test. Tests that wait have a watchdog of their own, which reports more
+///          (testing/watchdog.hpp).
 /// Skips    each is a line "skipped: NAME: reason", for tests/run.py.
-/// Filter   a pattern of --gtest_filter that no test fits is an error: nothing would be tested, and all would be well.
+/// Filter   a pattern of --gtest_filter without a matching test is an error. Otherwise a run
+///          without tests would pass.
 
 #include <fnmatch.h>
 #include <gtest/gtest.h>
@@ -20,7 +22,7 @@
 
 namespace {
 
-std::array<char, 300> running{};  ///< the name of the test, for the handler
+std::array<char, 300> running{};  ///< the test's name, for the handler
 
 void tell_and_abort(int) {
     constexpr char before[] = "limit: a test has taken too long: ";
@@ -73,7 +75,7 @@ bool any_test_fits(const std::string& pattern) {
     return false;
 }
 
-/// Returns false, and says which, if a pattern of the filter fits no test.
+/// Returns false, after naming it, if a pattern of the filter matches no test.
 bool is_filter_of_tests(const std::string& filter) {
     const std::string positive = filter.substr(0, filter.find('-'));
     for (std::size_t begin = 0; begin < positive.size();) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What receives get by MPI's plain rule, for tests with one sender.
+/// The messages that receives get by MPI's plain rule, for tests with one sender.
 
 #include <cstddef>
 #include <utility>
@@ -10,11 +10,12 @@
 
 namespace heddle::testing {
 
-/// The first posted receive that accepts a message gets it. With one sender and one order of posting
-/// this has one outcome, however arrivals and posts interleave.
+/// A plan of sends and receives: the first posted receive that accepts a message gets it. With one
+/// sender and one order of posting this has one outcome, however arrivals and posts interleave.
 struct MatchingPlan {
-    /// Messages of the tags `sent`, in the order of sending, and receives of the tags `wanted`, or MPI_ANY_TAG, in that
-    /// of posting. Receives for which nothing is left are not posted; a message that none accepts gets one at the end.
+    /// Takes the tags of messages in the order of sending. Takes those of receives (or MPI_ANY_TAG)
+    /// in the order of posting. Receives without a message are not posted. A message that no
+    /// receive accepts gets one at the end.
     MatchingPlan(std::vector<int> sent, const std::vector<int>& wanted) : sends(std::move(sent)) {
         std::vector<int> got(wanted.size(), -1);
         std::vector<int> left;

@@ -67,13 +67,13 @@ void NetworkWire::wake() noexcept {
     (void)!write(descriptor_, &one, sizeof one);
 }
 
-/// `operation`: that of a send; nullptr: of an inject.
+/// Delivers a message. `operation` is that of a send, or nullptr for an inject.
 Sent NetworkWire::deliver(Station to, Bytes bytes, Operation* operation) noexcept {
     if (chance(8)) return Sent::again;
     std::lock_guard guard(network_.mutex_);
     const auto at = network_.wires_.find(to);
     if (at == network_.wires_.end())
-        return Sent::again;  // as libfabric does: diagnose() knows more
+        return Sent::again;  // as libfabric does, whose diagnose() knows more
     if (network_.cut_.contains(to) || network_.cut_.contains(station_)) {
         if (operation != nullptr) done_.push_back({operation, ECONNRESET});
         failure_ = ECONNRESET;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A network in one address space, for tests: its wires (transport/wire.hpp) delay, refuse for a while and reorder as a
-/// seed says, never within what one wire sends to another.
+/// A network in one address space, for tests. Its wires (transport/wire.hpp) delay, refuse for a
+/// while and reorder by a seed. They never reorder datagrams from one wire to another.
 ///
-/// Delay          each time a wire looks for events, each sender's next datagram is there, or not yet, by chance.
-/// Refusal        a send is answered `again` by chance, and when `most_under_way` are under way between two wires; so
-///                messages gather in batches that are cut in other places with each seed.
-/// Faults         cut(): what is sent to a wire, or from it, fails. vanish(): it is lost without a word. A wire that has
-///                gone refuses connections. spoil(): one byte of each datagram to a wire is another.
+/// Delay          each time a wire looks for events, each sender's next datagram has arrived or
+///                not, by chance.
+/// Refusal        a send returns `again` by chance, and if `most_under_way` are pending between two
+///                wires. Messages then gather in batches that are cut in other places with each
+///                seed.
+/// Faults         cut(): sends to a wire, or from it, fail. vanish(): they are lost silently. A
+///                wire that has gone refuses connections. spoil(): one byte of each datagram to a
+///                wire is changed.
 /// Thread safety  any thread; each wire one at a time.
 
 #include <array>
@@ -100,7 +103,7 @@ public:
     void release(transport::Operation& operation) noexcept;
     int failure() const noexcept { return failure_; }
     bool diagnose(const std::string& address, std::string& why);
-    /// As over a real network, only after it has been looked for a while.
+    /// Returns true only after several looks, as on a real network.
     bool is_acknowledged(const std::string& address, std::chrono::milliseconds) noexcept;
     void end_diagnosis(const std::string& address) noexcept { looks_.erase(address); }
     std::string last_error() const noexcept { return {}; }
@@ -130,18 +133,18 @@ private:
     bool take_datagram(transport::WireEvent& event);
     void wake() noexcept;
 
-    // Under the network's mutex:
+    // Guarded by the network's mutex:
     Network& network_;
     const Station station_;
     const std::size_t batch_bytes_;
     std::map<Station, std::deque<std::unique_ptr<Datagram>>> incoming_;
     std::deque<Done> done_;
     bool asleep_ = false;
-    // The owner's:
+    // Used by the owner:
     std::minstd_rand random_;
     std::set<std::unique_ptr<Datagram>> unreleased_;
     static constexpr int looks_for_acknowledgement = 5;
-    std::map<std::string, int> looks_;  ///< of a diagnosis
+    std::map<std::string, int> looks_;  ///< looks of a diagnosis
     int descriptor_;
     int failure_ = 0;
 };

@@ -21,7 +21,7 @@ constexpr std::size_t trace_length = 80;
 
 thread_local Simulation* simulation = nullptr;
 
-/// Stacks are used again: a run takes less time than mapping them.
+/// Keeps stacks for reuse: a run takes less time than mapping them.
 class Stacks {
 public:
     ~Stacks() {
@@ -35,7 +35,7 @@ public:
     }
     void give(std::byte* stack) {
 #if defined(__SANITIZE_ADDRESS__)
-        ASAN_UNPOISON_MEMORY_REGION(stack, stack_bytes);  // frames that were left for good
+        ASAN_UNPOISON_MEMORY_REGION(stack, stack_bytes);  // of frames that were left for good
 #endif
         free_.push_back(stack);
     }
@@ -223,7 +223,7 @@ void Simulation::note(const char* what, const void* word, std::uint64_t value) {
     trace_.push_back({running_->number, what, word, value});
 }
 
-/// Any fiber that can go on, nullptr if there is none.
+/// Returns any fiber that can go on, or nullptr if there is none.
 Fiber* Simulation::choose(bool not_me) {
     Fiber* chosen = nullptr;
     unsigned count = 0;
@@ -238,7 +238,7 @@ Fiber* Simulation::choose(bool not_me) {
         if (fiber->state != Fiber::State::ready || (not_me && fiber.get() == running_)) continue;
         if (random(++count) == 0) chosen = fiber.get();
     }
-    for (auto& fiber : fibers_)  // offers its core in vain
+    for (auto& fiber : fibers_)  // the urgent thread runs even if it offers its core
         if (fiber->number == options_.urgent_thread && fiber->state == Fiber::State::ready)
             return fiber.get();
     return chosen;
@@ -261,7 +261,7 @@ void Simulation::switch_to(Fiber* fiber) {
 
 void Simulation::leave_for_good() { schedule(true); }
 
-/// `must_leave`: the running fiber sleeps or is over.
+/// `must_leave` is true if the running fiber sleeps or is over.
 void Simulation::schedule(bool must_leave) {
     if (++steps_ > options_.most_steps && finding_.empty()) {
         finding_ = report("threads run for ever");
@@ -270,7 +270,7 @@ void Simulation::schedule(bool must_leave) {
     while (random(drain_one_in_) == 0) drain_one();
     if (!must_leave && random(switch_one_in_) != 0) return;
     if (Fiber* next = choose(false)) return switch_to(next);
-    // Nobody can run. Stores reach memory in the end, but wake nobody; sleeps with a limit end.
+    // No fiber can run. Stores reach memory in the end, but wake no fiber; sleeps with a limit end.
     for (auto& fiber : fibers_) fiber->drain();
     bool sleepers = false;
     for (auto& fiber : fibers_) {

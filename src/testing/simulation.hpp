@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A deterministic world for the primitives of sync/: threads are fibers, a seed decides who runs.
+/// A deterministic world for the primitives of sync/: threads are fibers, and a seed decides which
+/// of them runs.
 ///
-/// Scheduling     every access to an Atom, every fence, pause and yield is a point where another
-///                fiber may go on. Seeds differ in how often that happens, so that some of them let
-///                a thread run far ahead and others interleave finely.
-/// Memory         that of x86 (total store order): a store goes into the store buffer of its fiber
-///                and from there to memory, in order, at random later points; a read-modify-write, a
-///                sequentially consistent store and a system call empty the own buffer; a heavy fence
-///                empties all of them. Plain variables are not buffered: they are the locks' to guard.
-/// Sleeping       a wait compares and falls asleep in one step, as the kernel does. Nobody wakes
-///                without a reason, unless Options::spurious_wakeups says so.
-/// Findings       run() answers an empty string, or what went wrong: all threads asleep, too many
-///                steps, or a message of fail(), with the seed and the last steps.
+/// Scheduling     every access to an Atom, every fence, pause and yield is a point at which another
+///                fiber may go on. Seeds differ in how often that happens. Some of them let a
+///                thread run far ahead and others interleave finely.
+/// Memory         that of x86 (total store order). A store goes into the store buffer of its fiber.
+///                From there it goes to memory, in order, at random later points. A
+///                read-modify-write, a sequentially consistent store and a system call empty the
+///                fiber's own buffer. A heavy fence empties all buffers. Plain variables are not
+///                buffered: locks must guard them.
+/// Sleeping       a wait compares and falls asleep in one step, as in the kernel. No thread wakes
+///                without a reason, unless Options::spurious_wakeups is set.
+/// Findings       run() returns an empty string, or the error: all threads asleep, too many steps,
+///                or a message of fail(), with the seed and the last steps.
 /// Thread safety  none: one simulation at a time in a thread, and never one inside another.
 
 #include <atomic>
@@ -36,10 +38,11 @@ namespace heddle::testing {
 class Fiber;
 
 struct SimulationOptions {
-    bool heavy_fences = true;      ///< false: a heavy fence does nothing (to be found out)
-    bool fences_available = true;  ///< false: what Fence::available() answers; waits time out
+    bool heavy_fences = true;      ///< false: a heavy fence does nothing (an error to be found)
+    bool fences_available = true;  ///< the result of Fence::available(); if false, waits time out
     bool spurious_wakeups = false;
-    /// By its number: runs whenever it can, as with a priority of the real-time kind on a single core. -1: none.
+    /// The number of a thread that runs whenever it can, as with real-time priority on a single
+    /// core. -1: none.
     int urgent_thread = -1;
     std::uint64_t most_steps = 2'000'000;
 };
@@ -53,7 +56,7 @@ public:
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// A thread of the simulated world.
+    /// Adds a thread of the simulated world.
     void thread(std::function<void()> body);
     /// Runs all threads to their ends.
     [[nodiscard]] std::string run();
@@ -62,10 +65,10 @@ public:
 
     // --- for the threads inside ---
 
-    /// The simulation that the caller is a thread of; nullptr outside.
+    /// Returns the simulation of the calling thread, or nullptr outside of one.
     static Simulation* current() noexcept;
-    static void fail(const char* what);  ///< holds nothing: its caller never returns
-    /// Not one of the primitives' own: a point where others may run.
+    static void fail(const char* what);  ///< holds no resources, since its caller never returns.
+    /// Marks a point, outside of the primitives, at which other threads may run.
     static void point() {
         if (Simulation* s = current()) s->schedule();
     }
@@ -73,7 +76,7 @@ public:
 
     std::uint64_t load(const void* word, std::size_t bytes, const char* what);
     void store(void* word, std::size_t bytes, std::uint64_t value, bool at_once, const char* what);
-    /// Memory, for a read-modify-write in one step.
+    /// Reads memory for a read-modify-write in one step.
     void before_update(const void* word, const char* what);
     void after_update(const void* word, std::uint64_t value);
     void light();
@@ -114,7 +117,7 @@ private:
     std::vector<const void*> words_;
 };
 
-/// What std::atomic is outside. Lives in memory as a std::atomic, so that addresses serve as words.
+/// The simulated std::atomic. It lies in memory as a std::atomic, so that addresses serve as words.
 template <class T>
 class SimulatedAtom {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
@@ -161,7 +164,7 @@ public:
     }
 
     std::atomic<T>& word() noexcept { return value_; }
-    /// What is in memory, whatever buffers hold.
+    /// Returns the value in memory, whatever buffers hold.
     T memory() const noexcept { return value_.load(relaxed); }
 
 private:
@@ -188,7 +191,7 @@ private:
     std::atomic<T> value_;
 };
 
-/// A world for the templates of sync/ (sync/native.hpp says what one must have).
+/// A world for the templates of sync/ (see sync/native.hpp for its members).
 struct SimulatedWorld {
     template <class T>
     using Atom = SimulatedAtom<T>;
@@ -226,13 +229,13 @@ struct SimulatedWorld {
     static void yield() noexcept {
         if (Simulation* s = Simulation::current()) s->yield();
     }
-    /// A step takes a nanosecond.
+    /// Returns the time, a nanosecond for each step.
     static std::chrono::nanoseconds now() noexcept {
         Simulation::point();
         const Simulation* s = Simulation::current();
         return std::chrono::nanoseconds{s == nullptr ? 0 : s->steps()};
     }
-    /// Thread n runs on processor n of 8: two on a core, two cores in a socket.
+    /// Returns processor n of 8 for thread n: two on a core, two cores in a socket.
     static unsigned processor() noexcept {
         const Simulation* s = Simulation::current();
         return s == nullptr ? 0 : static_cast<unsigned>(s->running()) % 8;
@@ -244,8 +247,8 @@ struct SimulatedWorld {
     }
 };
 
-/// Tries seeds from 1 on; the first finding, or an empty string. `set_up(simulation)` adds threads and
-/// answers something that lives as long as they do.
+/// Tries seeds from 1 on. Returns the first finding, or an empty string. `set_up(simulation)` adds
+/// threads and returns an object that lives as long as they do.
 template <class SetUp>
 std::string try_seeds(std::uint64_t seeds, SimulationOptions options, SetUp&& set_up) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What tests of wires over sockets have in common.
+/// The common part of tests of wires over sockets.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -33,11 +33,11 @@ inline const sockets::Options with_rings{
 inline const sockets::Options over_tcp{
     .same_machine = false, .other_hosts = true, .interface = "lo"};
 
-/// Takes what comes to a wire, and what is over.
+/// The arrivals of a wire, and its completed operations.
 struct Taken {
     std::vector<std::string> batches;
     std::vector<Operation*> kept;  ///< not released
-    std::vector<int> sends;        ///< errors of those that are over
+    std::vector<int> sends;        ///< errors of completed sends
     bool keep = false;
 
     void take(sockets::Wire& wire) {
@@ -80,7 +80,7 @@ inline SendBuffer buffer_with(const std::string& text) {
 
 inline Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-/// Both wires in turn, until the condition holds.
+/// Polls both wires in turn, until the condition holds.
 template <class Condition>
 void until(const char* what, sockets::Wire& one, Taken& ones, sockets::Wire& other, Taken& others,
            Condition&& condition) {
@@ -107,7 +107,7 @@ void say(const sockets::Descriptor& socket, const Value& value) {
               static_cast<ssize_t>(sizeof value));
 }
 
-/// No further descriptors for this process.
+/// A scope in which this process gets no further descriptors.
 class Shortage {
 public:
     Shortage() {

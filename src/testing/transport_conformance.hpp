@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What every transport must do (transport/transport.hpp), as tests over a Job: one that makes lanes which reach each
-/// other.
+/// Tests of all rules for transports (transport/transport.hpp). They run over a Job: it makes
+/// lanes which reach each other.
 ///
-/// A Job has     Lane                                      the transport
-///               static bool available()                   false: there is no such thing on this machine
+/// A Job has     Lane                                the transport
+///               static bool available()             false: no such transport on this machine;
 ///               std::unique_ptr<Lane> lane(Identity, Patience)
-///               std::string nowhere()                     an address at which nobody listens
-///               static constexpr int most_lanes           so many in one test are no burden
+///               std::string nowhere()               an address without a listener;
+///               static constexpr int most_lanes     a number that one test can have.
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -33,7 +33,7 @@ using transport::Header;
 using transport::Peer;
 using transport::Post;
 
-/// The payload of message `number` begins so. Every byte depends on the number and its place.
+/// Returns the first bytes of message `number`. Every byte depends on the number and its place.
 inline std::vector<std::byte> payload_of(std::uint32_t number, std::size_t bytes) {
     std::vector<std::byte> payload(bytes);
     for (std::size_t i = 0; i < bytes; ++i)
@@ -41,14 +41,14 @@ inline std::vector<std::byte> payload_of(std::uint32_t number, std::size_t bytes
     return payload;
 }
 
-/// Takes everything, and checks that what each peer sends is numbered from 0 on.
+/// Takes everything, and checks that the messages of each peer are numbered from 0 on.
 struct Collector {
     std::map<Peer, std::uint32_t> next;
     std::map<Peer, std::string> gone;
     std::set<Peer> has_left;
     std::vector<std::uint64_t> read;
     std::size_t messages = 0, bytes = 0, wrong = 0, failed_reads = 0, strangers = 0;
-    std::size_t patience = ~std::size_t{0};  ///< takes so many messages, then none
+    std::size_t patience = ~std::size_t{0};  ///< how many messages it takes; then it takes none
 
     bool arrived(Peer peer, Header& header) noexcept {
         const Bytes payload = header.whole_payload();
@@ -82,7 +82,7 @@ Post post_numbered(Lane& lane, Peer to, std::uint32_t number, std::size_t bytes)
     return lane.post(to, header, Bytes(payload).first(prefix), Bytes(payload).subspan(prefix));
 }
 
-/// What the lanes of a test have in common. What goes between them has a checksum.
+/// Returns the identity of a lane of a test. Data between the lanes have a checksum.
 inline transport::Identity member(Peer process, Peer processes, std::uint64_t job = 42) {
     return {process, processes, {job, ~job}, true};
 }
@@ -101,7 +101,7 @@ struct Together {
             for (Peer j = 0; j < count; ++j)
                 if (i != j) lanes[i]->connect(j, lanes[j]->address());
     }
-    /// Answers whether anything happened.
+    /// Returns true if anything happened.
     bool poll_all() {
         bool happened = false;
         for (std::size_t i = 0; i < lanes.size(); ++i)
@@ -188,7 +188,7 @@ TYPED_TEST_P(TransportConformance, reads_memory_of_a_peer_where_it_says_so) {
 TYPED_TEST_P(TransportConformance, a_peer_that_does_nothing_holds_up_nobody_else) {
     Watchdog watchdog("back-pressure");
     Together<TypeParam> three(3);
-    // Until it has been reached once, a peer that does nothing cannot be connected to.
+    // An idle peer that was never reached cannot be connected to.
     three.send(0, 1, 0, 8);
     three.poll_until(watchdog, [&] { return three.heard[1].messages == 1; });
     std::uint32_t number = 1;
@@ -233,7 +233,7 @@ TYPED_TEST_P(TransportConformance, a_message_that_is_not_taken_comes_again) {
     EXPECT_EQ(two.heard[1].wrong, 0U);
 }
 
-/// Sends back what comes, and takes nothing for which there is no room on the way back.
+/// Sends messages back, and takes none without room for its answer.
 template <class Lane>
 struct Echo {
     Lane& lane;
@@ -252,7 +252,7 @@ TYPED_TEST_P(TransportConformance, consumers_may_answer_more_than_there_is_room_
     Echo<typename TypeParam::Lane> echo{*two.lanes[1]};
     constexpr std::uint32_t count = 3000;
     std::uint32_t sent = 0;
-    // All that there is room for is under way before the first answer is looked at.
+    // Fill all room before the first answer is looked at.
     for (int refused = 0; refused < 20 && sent < count; two.lanes[1]->poll(echo)) {
         if (post_numbered(*two.lanes[0], 1, sent, sent % 1000) == Post::done)
             ++sent;
@@ -285,7 +285,7 @@ TYPED_TEST_P(TransportConformance, everybody_talks_to_everybody) {
     for (const Collector& collector : all.heard) EXPECT_EQ(collector.wrong, 0U);
 }
 
-/// Sleeps until something comes; never longer than the lane says. Answers what poll() did.
+/// Sleeps until something comes, never longer than the lane says. Returns the result of poll().
 template <class Lane>
 std::size_t sleep_and_poll(Lane& lane, Collector& collector) {
     if (lane.arm()) {
@@ -313,7 +313,7 @@ TYPED_TEST_P(TransportConformance, sleepers_are_woken) {
             if (me == 1) say();
             watchdog.progress();
         }
-        // What is left to be sent needs somebody who comes back.
+        // Data left to be sent need a thread that comes back.
         while (two.lanes[me]->owes()) two.lanes[me]->poll(heard);
     };
     std::thread other([&] { play(1); });
@@ -354,8 +354,8 @@ TYPED_TEST_P(TransportConformance, a_watched_peer_that_does_nothing_is_no_fault_
     two.send(0, 1, 0, 8);
     two.poll_until(watchdog, [&] { return two.heard[1].messages == 1; });
     const auto begin = std::chrono::steady_clock::now();
-    // As a process that is stopped: for many times the length of the silence that is a fault of a host. What is sent to it
-    // leaves for a while, which says nothing of it.
+    // This is like a stopped process, for many times the silence that counts as a fault of a host.
+    // Messages to it leave for a while, which says nothing about it.
     std::uint32_t sent = 1;
     while (std::chrono::steady_clock::now() - begin < 6s) {
         if (post_numbered(*two.lanes[0], 1, sent, 2000) == Post::done) ++sent;
@@ -401,7 +401,7 @@ TYPED_TEST_P(TransportConformance, what_was_drained_is_there) {
     EXPECT_EQ(two.heard[1].messages, 500U);
     two.lanes[0].reset();
     EXPECT_EQ(two.heard[1].wrong, 0U);
-    // A word of farewell is no fault, and whoever has taken its leave holds nobody up.
+    // A farewell is no fault, and a peer that has left delays no other.
     two.drain(watchdog);
     EXPECT_TRUE(two.heard[1].gone.empty());
 }
@@ -414,7 +414,7 @@ TYPED_TEST_P(TransportConformance, a_mark_is_passed_when_peers_have_what_was_sen
         for (std::uint32_t i = 0; i < round % 4; ++i) three.send(0, 1, sent++, 1000);
         const std::uint32_t before = sent;
         three.lanes[0]->mark();
-        // There is no end to what is sent.
+        // Sends never end.
         three.poll_until(watchdog, [&] {
             if (sent < before + 100 && post_numbered(*three.lanes[0], 1, sent, 10) == Post::done)
                 ++sent;
@@ -423,7 +423,7 @@ TYPED_TEST_P(TransportConformance, a_mark_is_passed_when_peers_have_what_was_sen
         ASSERT_GE(three.heard[1].messages, before);
     }
     EXPECT_EQ(three.heard[1].wrong, 0U);
-    // Not while the peer takes nothing.
+    // The mark is not passed while the peer takes nothing.
     three.send(0, 2, 0, 8);
     three.lanes[0]->mark();
     for (int i = 0; i < 1000; ++i) {
@@ -434,7 +434,8 @@ TYPED_TEST_P(TransportConformance, a_mark_is_passed_when_peers_have_what_was_sen
     EXPECT_EQ(three.heard[2].messages, 1U);
 }
 
-/// The first watches the second; a message each way, and nothing is under way.
+/// Makes the first lane watch the second. A message goes each way, and nothing is pending
+/// afterwards.
 template <class Job>
 void watch_and_meet(Together<Job>& two, Watchdog& watchdog) {
     two.lanes[0]->watch(1, true);
@@ -460,7 +461,7 @@ TYPED_TEST_P(TransportConformance, a_lane_that_rests_is_told_later_what_came_mea
                 ++sent;
             sleep_and_poll(*two.lanes[0], two.heard[0]);
         }
-        // Nobody waits for its answers.
+        // The lane does not wait for its answers.
         while (!two.lanes[0]->drain()) two.lanes[0]->poll(two.heard[0]);
         ASSERT_TRUE(two.heard[0].gone.empty()) << two.heard[0].gone[1];
         two.lanes[1]->resume();
@@ -476,7 +477,7 @@ TYPED_TEST_P(TransportConformance, a_lane_that_answers_while_it_takes_its_leave_
     watch_and_meet(two, watchdog);
     two.send(0, 1, 1, 8);
     two.poll_until(watchdog, [&] { return two.heard[1].messages == 2; });
-    // A call that the other finds only while it leaves.
+    // Sends a message that the other finds only while it leaves.
     (void)two.lanes[0]->drain();
     while (two.lanes[0]->owes()) two.lanes[0]->poll(two.heard[0]);
     two.lanes[1]->rest();

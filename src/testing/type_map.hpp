@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Datatypes by the rules of MPI 5.0, 5.1 said plainly, for tests: a type map is a list of basic types
-/// with displacements, and markers of bounds. And random types with their type maps.
+/// Datatypes by the plain rules of MPI 5.0, 5.1, for tests. A type map is a list of basic types
+/// with displacements, and markers of bounds. Also makes random types with their type maps.
 
 #include <algorithm>
 #include <cstddef>
@@ -27,13 +27,13 @@ struct Item {
     std::int64_t at;
 };
 
-/// The rule.
+/// A type map.
 struct TypeMap {
     std::vector<Item> items;
     std::vector<std::int64_t> lower_marks,
-        upper_marks;  ///< of MPI_Type_create_resized: they decide alone
+        upper_marks;  ///< of MPI_Type_create_resized: only these count
     std::vector<std::int64_t> lower_bounds, upper_bounds;  ///< of the types inside
-    bool padded = false;  ///< to the alignment, at the end: a structure
+    bool padded = false;  ///< the end is padded to the alignment, for a structure
 
     std::int64_t size() const {
         std::int64_t sum = 0;
@@ -80,7 +80,7 @@ struct TypeMap {
     }
 };
 
-/// A type and what the rule says of it.
+/// A type and its map by the rule.
 struct Sample {
     DefinitionPointer definition;
     TypeMap map;
@@ -115,7 +115,7 @@ public:
         for (const PredefinedType& type : objects::predefined_types())
             samples_.push_back(basic_sample(type));
     }
-    /// A random type made of random earlier ones.
+    /// Makes a random type from random earlier ones.
     const Sample& make() {
         for (;;) {
             Sample sample = attempt();
@@ -130,12 +130,12 @@ public:
 
 private:
     const Sample& any() {
-        // Later ones are more interesting.
+        // Later types are more interesting.
         const auto last = static_cast<std::int64_t>(samples_.size()) - 1;
         return samples_[static_cast<std::size_t>(
             number(number(0, 2) == 0 ? 0 : last - last / 4, last))];
     }
-    /// Such that some blocks touch and some overlap in steps that are regular.
+    /// Returns a displacement. Some blocks touch and some overlap in regular steps.
     std::int64_t displacement(std::int64_t unit) {
         switch (number(0, 3)) {
             case 0: return number(-4, 4) * unit;
@@ -241,7 +241,7 @@ struct Memory {
     std::size_t origin;
 };
 
-/// Where each byte of the packed form lies, relative to the user's address.
+/// Returns the place of each byte of the packed form, relative to the user's address.
 inline std::vector<std::int64_t> places(const TypeMap& map, std::int64_t count) {
     std::vector<std::int64_t> all;
     for (std::int64_t i = 0; i < count; ++i)

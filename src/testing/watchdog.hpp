@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Ends a test that hangs, with a word on where it hung. It measures nothing: as long as progress()
-/// is called now and then, the test may take as long as it likes.
+/// Ends a test that hangs, and says where it hung. It measures nothing: as long as progress() is
+/// called now and then, the test may take any time.
 
 #include <atomic>
 #include <chrono>
@@ -29,7 +29,7 @@ public:
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// Something happened. From any thread.
+    /// Notes progress, from any thread.
     void progress() noexcept { steps_.fetch_add(1, std::memory_order_relaxed); }
 
 private:

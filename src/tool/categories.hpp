@@ -17,7 +17,7 @@ struct CategoryInfo {
     const char* doc;
 };
 
-/// All of them, by Category.
+/// Returns all categories, indexed by Category.
 std::span<const CategoryInfo> category_table() noexcept;
 
 }  // namespace heddle::tool

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// A number that one thread at a time changes and anybody reads.
+/// A number that one thread at a time changes and any thread reads.
 ///
-/// Thread safety  changed by whoever holds what guards the place where it lies; value() by any thread.
+/// Thread safety  the thread that holds the guard of its place changes it; value() by any thread.
 /// Memory order   relaxed: nothing else is concluded from a counter.
 
 #include <atomic>

@@ -3,9 +3,9 @@
 /// The counters, from the lines of tool/all.def: a struct for each category, which lies where its
 /// writer works, and one table of all.
 ///
-/// Reading        whoever knows the places adds them up: `Values sums; sums += instance.sending; ...`.
-///                Of numbers that are read one after the other while threads run, each is right for a
-///                moment of its own.
+/// Reading        code that knows the places adds them up: `Values sums; sums += instance.sending;
+///                ...`. The numbers are read one after the other while threads run. Each is right
+///                for a moment of its own.
 
 #include <array>
 #include <cstddef>
@@ -41,7 +41,8 @@ enum class CounterClass : std::uint8_t {
     communicator_most,
 };
 
-/// The place of each in the table. Those of communicators, threads and instances come by their own ways (p2p/report/counters.hpp).
+/// The index of each counter in the table. Those of communicators, threads and instances are read
+/// differently (p2p/report/counters.hpp).
 enum class CounterIndex : std::uint8_t {
 #define COUNTER(name, unit, doc) name,
 #define LEVEL(name, unit, doc) name,
@@ -60,7 +61,7 @@ struct CounterInfo {
     CounterClass kind;
     Category category;
     CounterIndex
-        whole;  ///< of an instance's or communicator's: the process's counter; of others: itself
+        whole;  ///< for instances and communicators the process's counter; for others itself
 };
 
 inline bool is_of_instances(CounterClass kind) noexcept {
@@ -69,12 +70,12 @@ inline bool is_of_instances(CounterClass kind) noexcept {
 inline bool is_of_communicators(CounterClass kind) noexcept {
     return kind >= CounterClass::communicator_counter;
 }
-/// Whether it has a value for each thread, or each instance.
+/// Returns true if it has a value for each thread, or each instance.
 inline bool is_array(CounterClass kind) noexcept {
     return kind == CounterClass::thread_counter || is_of_instances(kind);
 }
 
-/// All of them, by CounterIndex.
+/// Returns all counters, indexed by CounterIndex.
 std::span<const CounterInfo> counter_table() noexcept;
 
 inline constexpr std::size_t counter_count = 0
@@ -104,7 +105,7 @@ struct Values {
         for (std::size_t i = 0; i < counter_count; ++i) all[i] += other.all[i];
     }
 
-    // Adds what was counted in one place: sums, and the highest of the highest.
+    // Adds the counts of one place: sums, and the highest of the highest.
 #define CATEGORY(Type, name, doc) Values& operator+=(const counters::Type& place) noexcept {
 #define COUNTER(name, unit, doc) (*this)[CounterIndex::name] += place.name.value();
 #define LEVEL(name, unit, doc) COUNTER(name, unit, doc)

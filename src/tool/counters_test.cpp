@@ -70,7 +70,7 @@ TEST(CounterTable, names_each_line_once_at_its_index) {
 }
 
 TEST(Events, say_no_more_than_there_is_room_for) {
-    EXPECT_LE(event_table().size(), 32U);  // bits of listened_events
+    EXPECT_LE(event_table().size(), 32U);  // they are bits of listened_events
     for (const EventInfo& event : event_table())
         EXPECT_LE(static_cast<std::size_t>(event.elements), Elements{}.size()) << event.name;
 }

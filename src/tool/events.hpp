@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What may be told to tools as it happens: the EVENT lines of tool/all.def.
+/// Events that tools may hear of as they happen: the EVENT lines of tool/all.def.
 ///
-/// An event that nobody listens to costs a load and a branch; it is raised on slow paths only.
-/// Like all of MPI_T, who listens belongs to the program and not to one process.
+/// An event without listeners costs a load and a branch. It is raised on slow paths only. Like all
+/// of MPI_T, listeners belong to the program and not to one process.
 ///
-/// Thread safety  raise() from any thread, also while locks of the library are held: what listens
-///                must not call back, except for looking at the event.
+/// Thread safety  raise() from any thread, also while locks of the library are held. So a listener
+///                must not call back, except to read the event.
 
 #include <array>
 #include <atomic>
@@ -29,15 +29,15 @@ struct EventInfo {
     Category category;
 };
 
-/// All of them, by Event.
+/// Returns all events, indexed by Event.
 std::span<const EventInfo> event_table() noexcept;
 
-/// What an event says, in the order of its description.
+/// The elements of an event, in the order of its description.
 using Elements = std::array<std::int64_t, 3>;
 
 inline constinit std::atomic<std::uint32_t> listened_events{0};  ///< a bit for each Event
 using EventSink = void (*)(Event, const Elements&) noexcept;
-inline constinit std::atomic<EventSink> event_sink{nullptr};  ///< set before any bit above is
+inline constinit std::atomic<EventSink> event_sink{nullptr};  ///< set before any bit above is set
 
 [[gnu::always_inline]] inline bool is_listened_to(Event event) noexcept {
     return (listened_events.load(std::memory_order_acquire) >> static_cast<unsigned>(event) & 1) !=

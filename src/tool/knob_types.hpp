@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Types of knobs: what values one may have, how they are written, and how MPI_T hands them over.
+/// Types of knobs: their values, how these are written, and how MPI_T passes them.
 ///
 /// A type has     Value                                    of the member of Settings
 ///                static bool parse(std::string_view, Value&)   false: not allowed, nothing changed
-///                static std::string print(const Value&)   what parse() reads
+///                static std::string print(const Value&)   a text for parse()
 ///                static std::string allowed()             for a message: "bytes from 0 to 8192"
-///                static constexpr KnobForm form           what MPI_T hands over:
-///                    number   one unsigned long long
-///                    choice   one int, an item of choices()
-///                    text     up to text_room characters, the terminating zero among them
+///                static constexpr KnobForm form           the form that MPI_T passes:
+///                    number:  one unsigned long long;
+///                    choice:  one int, an item of choices();
+///                    text:    up to text_room characters, the terminating zero among them.
 ///                static load(const Value&, void*) and static bool store(Value&, const void*)
 
 #include <algorithm>
@@ -69,7 +69,7 @@ struct Nanoseconds : Bytes<0, 1'000'000'000'000> {
     static std::string allowed() { return "nanoseconds from 0 to 1000000000000"; }
 };
 
-/// How the values 0, 1, ... of an enumeration are written.
+/// The words for the values 0, 1, ... of an enumeration.
 template <class E>
 inline constexpr std::span<const char* const> spelled = {};
 
@@ -105,12 +105,12 @@ struct Choice {
     }
 };
 
-/// Words in the argument of a template, apart by a space.
+/// Words in the argument of a template, separated by spaces.
 template <std::size_t size>
 struct Words {
     consteval Words(const char (&given)[size]) { std::copy(given, given + size, text); }
     consteval std::size_t count() const { return 1 + std::count(text, text + size, ' '); }
-    /// A copy in which each ends with a zero.
+    /// Returns a copy in which each word ends with a zero.
     consteval Words ended() const {
         Words copy(text);
         std::replace(copy.text, copy.text + size, ' ', '\0');
@@ -119,7 +119,7 @@ struct Words {
     char text[size];
 };
 
-/// The number of one of the words: a choice whose words stand in the line of its knob.
+/// The number of a word: a choice whose words are in the line of its knob.
 template <Words words>
 struct OneOf {
     std::uint8_t number = 0;
@@ -155,7 +155,7 @@ inline constexpr const char* worker_names[] = {"auto", "off", "on"};
 template <>
 inline constexpr std::span<const char* const> spelled<Worker> = worker_names;
 
-/// What types of texts have in common. `Own` says what is allowed, and parses it.
+/// The common part of types of texts. `Own` says which texts are allowed, and parses them.
 template <class Own>
 struct Text {
     using Value = std::string;
@@ -186,7 +186,7 @@ struct Directory : Text<Directory> {
     }
 };
 
-/// The name of something that is there or not, as whoever uses it will find out.
+/// A name. Its user finds out whether it exists.
 struct Name : Text<Name> {
     static constexpr const char* name = "name";
 
@@ -200,8 +200,8 @@ struct Name : Text<Name> {
     }
 };
 
-/// Which of several named things: none (empty, or 0), those that say something (1), or those whose
-/// names an extended regular expression matches.
+/// A selection of named things. It is none (empty, or 0), those with something to say (1), or those
+/// with matching names. They match an extended regular expression.
 struct Selection : Text<Selection> {
     static constexpr const char* name = "selection";
 
@@ -211,7 +211,7 @@ struct Selection : Text<Selection> {
             std::to_string(text_room - 1) + " characters";
     }
 
-    /// Whether `what`, which says something or not, is among those selected.
+    /// Returns whether `what` is selected. `says_something` tells whether it has something to say.
     static bool selects(const Value& value, const char* what, bool says_something);
 };
 

@@ -14,7 +14,7 @@
 namespace heddle::tool {
 namespace {
 
-/// A compiled extended regular expression, or none if it is not one.
+/// A compiled extended regular expression, or none if the text is none.
 class Expression {
 public:
     explicit Expression(const char* text)
@@ -54,14 +54,14 @@ std::vector<Knob> make_table() {
     return table;
 }
 
-/// What was asked for by other means than the environment, as text, by knob. Like the environment it
-/// belongs to the program and not to a process: MPI_T is there before MPI_Init.
+/// The values set by other means than the environment, as text, by knob. Like the environment they
+/// belong to the program and not to a process: MPI_T is there before MPI_Init.
 struct Asked {
     std::mutex lock;
     std::vector<std::optional<std::string>> values{knob_table().size()};
 };
 Asked& asked() {
-    static Asked& all = *new Asked;  // never destroyed: it is read until the program ends
+    static Asked& all = *new Asked;  // never destroyed, since it is read until the program ends
     return all;
 }
 
@@ -69,13 +69,13 @@ std::size_t index_of(const Knob& knob) {
     return static_cast<std::size_t>(&knob - knob_table().data());
 }
 
-/// The value of the variable; nullptr if it is not set, or empty.
+/// Returns the value of the variable, or nullptr if it is not set or empty.
 const char* given(const Knob& knob) {
     const char* value = std::getenv(knob.variable().c_str());
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-/// The text that says what the knob is; nothing if nobody says it.
+/// Returns the text that sets the knob, or nothing if none does.
 std::optional<std::string> said(const Knob& knob, SetBy& who) {
     {
         Asked& all = asked();
@@ -90,7 +90,7 @@ std::optional<std::string> said(const Knob& knob, SetBy& who) {
     return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// What no longer is to be asked for: nothing.
+/// Keeps the text that sets the knob. No text removes it.
 void note_asked(const Knob& knob, std::optional<std::string> text) {
     Asked& all = asked();
     std::lock_guard guard(all.lock);

@@ -16,7 +16,7 @@ namespace heddle::tool {
 
 struct Knob {
     const char* name;
-    const char* standard;  ///< what parse() reads
+    const char* standard;  ///< a text for parse()
     const char* doc;
     Category category;
     const char* type;
@@ -28,27 +28,27 @@ struct Knob {
     void (*load)(const Settings&, void*);
     bool (*store)(const void*, Settings&);
 
-    /// HEDDLE_NAME.
+    /// Returns HEDDLE_NAME.
     std::string variable() const;
 };
 
-/// All of them, in the order of their lines.
+/// Returns all knobs, in the order of their lines.
 std::span<const Knob> knob_table();
 
 enum class SetBy : std::uint8_t { standard, environment, tool };
 
-/// Who says what the knob is; an environment that is wrong says nothing.
+/// Returns the source of the knob's value. A wrong variable does not count.
 SetBy set_by(const Knob& knob);
 
-/// The settings as they would be for a process that starts now, wrong variables left out.
+/// Returns the settings that a process would have that starts now. Ignores wrong variables.
 Settings settings_now();
 
-/// Takes the value, given in the knob's form, for processes that start later; false: not allowed. A
-/// null pointer takes back what was asked for.
+/// Sets the knob, by a value in its form, for processes that start later. A null pointer removes
+/// that. Returns false if the value is not allowed.
 bool ask_for(const Knob& knob, const void* value);
 
-/// The same for the knob of this name, which an info key "heddle_name" gives; a key that names no knob is
-/// no matter. The answer is empty, or which values are allowed.
+/// Does the same for the knob of an info key "heddle_name". Ignores a key that names no knob.
+/// Returns an empty text, or the allowed values.
 std::string ask_for(std::string_view key, std::string_view text);
 
 }  // namespace heddle::tool

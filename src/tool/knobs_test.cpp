@@ -12,7 +12,7 @@ namespace {
 
 using namespace heddle::tool;
 
-/// A variable of the environment for as long as the object lives.
+/// A variable of the environment during the object's life.
 class Variable {
 public:
     Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -83,7 +83,7 @@ TEST(Knobs, a_wrong_value_is_refused_with_what_is_allowed) {
         EXPECT_EQ(
             refusal(),
             "HEDDLE_EAGER_LIMIT=" + std::string(wrong) + ": allowed are bytes from 0 to 8192");
-        EXPECT_EQ(settings_now().eager_limit, most_eager_bytes);  // for those who only look
+        EXPECT_EQ(settings_now().eager_limit, most_eager_bytes);  // for programs that only look
     }
     {
         const Variable copy("HEDDLE_SINGLE_COPY", "Never");

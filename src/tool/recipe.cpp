@@ -60,7 +60,7 @@ std::string contradiction(const Settings& settings) {
 
 namespace {
 
-/// The knobs of collectives in one number, each a digit.
+/// Returns the knobs of collectives as one number, each a digit.
 std::uint64_t forced_algorithms(const Settings& settings) noexcept {
     std::uint64_t number = 0;
 #define KNOB(type, name, standard, doc) \
@@ -70,7 +70,7 @@ std::uint64_t forced_algorithms(const Settings& settings) noexcept {
     return number;
 }
 
-/// Those that are not auto, by their variables.
+/// Returns those that are not auto, by their variables.
 std::string print_forced(std::uint64_t number) {
     struct Digit {
         const char* knob;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What a recipe is made of: the designs of "Give MPI Threading a Fair Chance" (P1), "Lock Contention
-/// Management in Multithreaded MPI" (P2) and "Fine-Grained Multithreading Support for Hybrid Threaded MPI
-/// Programming" (P3), each a choice of a knob (tool/laboratory.def). The first choices of all make
-/// the default recipe.
+/// The parts of a recipe. Each is a choice of a knob (tool/laboratory.def). The first choices of
+/// all make the default recipe. The designs are those of three papers:
+///
+/// P1  "Give MPI Threading a Fair Chance".
+/// P2  "Lock Contention Management in Multithreaded MPI".
+/// P3  "Fine-Grained Multithreading Support for Hybrid Threaded MPI Programming".
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +31,7 @@ inline constexpr const char* instance_count_names[] = {"auto", "1",  "2",  "4",
                                                        "8",    "16", "32", "64"};
 template <>
 inline constexpr std::span<const char* const> spelled<InstanceCount> = instance_count_names;
-/// How many that are; 0: automatic.
+/// Returns the number, or 0 for automatic.
 constexpr std::size_t number_of(InstanceCount count) noexcept {
     return std::size_t{1} << static_cast<int>(count) >> 1;
 }
@@ -39,7 +41,8 @@ inline constexpr const char* assignment_names[] = {"tag", "communicator", "dedic
                                                    "round-robin"};
 template <>
 inline constexpr std::span<const char* const> spelled<Assignment> = assignment_names;
-/// Whether the sender chooses the instance by itself, so that the order of messages has to be restored.
+/// Returns true if the sender alone chooses the instance, so that the order of messages must be
+/// restored.
 constexpr bool needs_sequence(Assignment assignment) noexcept {
     return assignment >= Assignment::dedicated;
 }
@@ -49,7 +52,7 @@ inline constexpr const char* progress_strategy_names[] = {"concurrent", "serial"
 template <>
 inline constexpr std::span<const char* const> spelled<ProgressStrategy> = progress_strategy_names;
 
-/// In the order of match/all.hpp, which knows what they are.
+/// In the order of match/all.hpp, which has the engines.
 enum class MatcherName : std::uint8_t { hash };
 inline constexpr const char* matcher_names[] = {"hash", "list", "source"};
 template <>
@@ -61,7 +64,7 @@ inline constexpr const char* granularity_names[] = {"lock-free", "global", "brie
 template <>
 inline constexpr std::span<const char* const> spelled<Granularity> = granularity_names;
 
-/// In the order of sync/locks/all.hpp, which knows what they are.
+/// In the order of sync/locks/all.hpp, which has the locks.
 enum class LockProtocol : std::uint8_t { mutex };
 inline constexpr const char* lock_protocol_names[] = {
     "mutex",          "ticket",        "mcs",           "hmcs",           "p-mutex-mutex",
@@ -81,13 +84,13 @@ inline constexpr const char* reference_counts_names[] = {"atomic", "locked"};
 template <>
 inline constexpr std::span<const char* const> spelled<ReferenceCounts> = reference_counts_names;
 
-/// Why the settings contradict each other; empty: they do not.
+/// Returns why the settings contradict each other, or an empty text if they do not.
 std::string contradiction(const Settings& settings);
 
-/// Whether matching is to be asked past its short ways: another engine, or somebody who looks on.
+/// Returns true if matching must leave its short paths, for another engine or an observer.
 bool matching_is_watched(const Settings& settings) noexcept;
 
-/// Whether waiting and sending leave the paths of the default recipe.
+/// Returns true if waiting and sending leave the paths of the default recipe.
 bool in_laboratory(const Settings& settings) noexcept;
 
 /// Abilities beyond the bare protocols. The default recipe has all of them. A recipe of the
@@ -105,7 +108,8 @@ struct Features {
 };
 Features features_of(const Settings& settings) noexcept;
 
-/// What ranks of a job must agree on, as a number that is not 0; print_agreement() names it.
+/// Returns the settings that ranks of a job must agree on, as a number that is not 0.
+/// print_agreement() names it.
 std::uint64_t agreement(const Settings& settings) noexcept;
 std::string print_agreement(std::uint64_t agreement);
 

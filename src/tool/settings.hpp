@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// How the library works: one member for each KNOB line of tool/all.def.
+/// The settings of the library: one member for each KNOB line of tool/all.def.
 ///
-/// HEDDLE_NAME in the environment sets member `name`; what was written through MPI_T before MPI_Init
-/// goes over it. A process reads both when it starts, and its settings do not change then.
+/// HEDDLE_NAME in the environment sets member `name`. A value written through MPI_T before MPI_Init
+/// replaces it. A process reads both when it starts, and its settings do not change then.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace heddle::tool {
 
-/// A longer message would not fit into a ring together with others.
+/// The limit on eager messages. Longer ones would not fit into a ring together with others.
 inline constexpr std::uint64_t most_eager_bytes = 8192;
 using EagerBytes = Bytes<0, most_eager_bytes>;
 inline constexpr std::uint64_t most_payload_ring = std::uint64_t{4} << 20;
@@ -25,7 +25,7 @@ inline constexpr const char* single_copy_names[] = {"auto", "always", "never"};
 template <>
 inline constexpr std::span<const char* const> spelled<SingleCopy> = single_copy_names;
 
-/// As for the launcher's -initial-errhandler (MPI 5.0, 11.5).
+/// The values of the launcher's -initial-errhandler (MPI 5.0, 11.5).
 enum class InitialErrhandler : std::uint8_t { fatal, abort, give_back };
 inline constexpr const char* initial_errhandler_names[] = {"mpi_errors_are_fatal",
                                                            "mpi_errors_abort", "mpi_errors_return"};
@@ -44,7 +44,7 @@ struct Settings {
 #include "tool/all.def"
 };
 
-/// Throws std::runtime_error that names the variable, its value, and the values that it may have.
+/// Throws std::runtime_error that names the variable, its value, and the allowed values.
 Settings settings_for_start();
 
 }  // namespace heddle::tool

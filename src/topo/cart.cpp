@@ -8,7 +8,7 @@
 namespace heddle::topo {
 namespace {
 
-/// Ranks from one coordinate of a dimension to the next.
+/// Returns the number of ranks from one coordinate of a dimension to the next.
 std::int64_t stride_of(const Cart& cart, std::size_t dimension) noexcept {
     std::int64_t stride = 1;
     for (std::size_t d = dimension + 1; d < cart.dimensions.size(); ++d)
@@ -16,7 +16,7 @@ std::int64_t stride_of(const Cart& cart, std::size_t dimension) noexcept {
     return stride;
 }
 
-/// Where a coordinate lies in the grid; nothing outside of it.
+/// Returns the coordinate in the grid, or nothing if it is outside.
 std::optional<std::int32_t> wrapped(const Dimension& dimension, std::int64_t coordinate) noexcept {
     if (coordinate >= 0 && coordinate < dimension.size)
         return static_cast<std::int32_t>(coordinate);

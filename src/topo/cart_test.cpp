@@ -37,7 +37,7 @@ TEST(Cart, ranks_run_fastest_in_the_last_dimension) {
     }
 }
 
-/// One step after the other.
+/// Walks one step after the other.
 std::int32_t walked(const Cart& cart, std::int32_t rank, std::size_t d, std::int64_t distance) {
     auto at = coordinates_of(cart, rank);
     for (; distance != 0; distance += distance < 0 ? 1 : -1) {
@@ -108,7 +108,7 @@ TEST(Cart, messages_meet_along_the_right_edges) {
         std::mt19937 random(seed);
         const Cart cart = random_cart(random);
         const auto size = static_cast<std::size_t>(*size_of(cart));
-        // Messages from a to b, in order: the block of the sender, then of the receiver.
+        // Messages from a to b, in order: the block of the sender, then that of the receiver.
         std::vector<std::vector<std::size_t>> sent(size * size), received(size * size);
         for (std::size_t rank = 0; rank < size; ++rank) {
             const Neighbours edges = neighbours_of(cart, static_cast<std::int32_t>(rank));

@@ -18,7 +18,7 @@ std::vector<std::int32_t> divisors_of(std::int32_t number) {
     return small;
 }
 
-/// Whether base to the power of `exponent` is at most `limit`.
+/// Returns true if base to the power of `exponent` is at most `limit`.
 bool power_fits(std::int64_t base, std::int32_t exponent, std::int64_t limit) noexcept {
     if (base == 1) return limit >= 1;
     for (std::int64_t power = 1; exponent > 0; --exponent) {
@@ -28,8 +28,8 @@ bool power_fits(std::int64_t base, std::int32_t exponent, std::int64_t limit) no
     return true;
 }
 
-/// Depth-first over non-increasing lists of divisors. Only lists whose difference is less than that of
-/// the best so far are looked at, which leaves few: all factors lie close to the root.
+/// Searches depth-first over non-increasing lists of divisors. It visits only lists with a smaller
+/// difference than the best so far. These are few, since all factors lie close to the root.
 class Search {
 public:
     Search(std::int32_t number, std::int32_t parts) : divisors_(divisors_of(number)) {
@@ -42,13 +42,13 @@ public:
     std::vector<std::int32_t>& best() noexcept { return best_; }
 
 private:
-    /// What the smallest factor must be at least, for the list to be better than the best.
+    /// Returns the least smallest factor of a list that is better than the best.
     std::int32_t floor() const noexcept {
         if (best_.empty()) return 1;
         return std::max(1, list_.front() - (best_.front() - best_.back()) + 1);
     }
 
-    /// `left` more factors of `rest`, none above the last.
+    /// Adds `left` more factors of `rest`, none above the last.
     void fill(std::int32_t rest, std::int32_t left) {
         if (left == 0) {
             if (rest == 1 && list_.back() >= floor()) best_ = list_;
@@ -57,7 +57,8 @@ private:
         for (const std::int32_t divisor : divisors_) {
             if (divisor > list_.back() || !power_fits(floor(), left, rest)) return;
             if (rest % divisor != 0) continue;
-            if (power_fits(divisor, left, rest - 1)) continue;  // too small to be the largest left
+            // Too small to be the largest of those left.
+            if (power_fits(divisor, left, rest - 1)) continue;
             list_.push_back(divisor);
             fill(rest / divisor, left - 1);
             list_.pop_back();
@@ -69,7 +70,7 @@ private:
     std::vector<std::int32_t> best_;
 };
 
-/// No number of 31 bits has so many factors other than 1.
+/// The greatest number of factors other than 1 of a number of 31 bits.
 constexpr std::int32_t most_factors = 31;
 
 }  // namespace

@@ -7,9 +7,9 @@
 
 namespace heddle::topo {
 
-/// `parts` factors of `number` (at least 1), non-increasing and as close to each other as possible: the
-/// difference of the largest and the smallest is least, and of those lists with the least difference it
-/// is the lexicographically first. `parts` is at least 1.
+/// Returns `parts` factors of `number` (at least 1), non-increasing and as close to each other as
+/// possible. The difference of the largest and the smallest is least. Among the lists with that
+/// difference it is the lexicographically first. `parts` is at least 1.
 std::vector<std::int32_t> balanced_factors(std::int32_t number, std::int32_t parts);
 
 }  // namespace heddle::topo

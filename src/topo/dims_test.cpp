@@ -12,7 +12,7 @@ namespace {
 using heddle::topo::balanced_factors;
 using List = std::vector<std::int32_t>;
 
-/// Every non-increasing list of `parts` factors of `number`.
+/// Finds every non-increasing list of `parts` factors of `number`.
 void all_lists(std::int32_t number, std::int32_t parts, List& list, std::vector<List>& all) {
     if (parts == 0) {
         if (number == 1) all.push_back(list);
@@ -57,7 +57,7 @@ TEST(Dims, of_large_numbers) {
     EXPECT_EQ(balanced_factors(0x7fffffff, 2), (List{0x7fffffff, 1}));  // a prime
     EXPECT_EQ(balanced_factors(1 << 30, 3), (List{1024, 1024, 1024}));
     EXPECT_EQ(balanced_factors(46340 * 46340, 2), (List{46340, 46340}));
-    for (std::int32_t parts = 1; parts <= 40; ++parts) {  // the one with the most divisors
+    for (std::int32_t parts = 1; parts <= 40; ++parts) {  // that number has the most divisors
         std::int64_t product = 1;
         for (const std::int32_t factor : balanced_factors(2095133040, parts)) product *= factor;
         EXPECT_EQ(product, 2095133040) << parts;

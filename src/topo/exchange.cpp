@@ -6,10 +6,10 @@
 namespace heddle::topo {
 namespace {
 
-/// In the collective context; collectives and comm/agreement.hpp use smaller ones.
+/// The tag in the collective context. Collectives and comm/agreement.hpp use smaller ones.
 constexpr std::int32_t tag = 1100;
 
-/// Messages from and to everybody, started together.
+/// Messages from and to all members, started together.
 class Round {
 public:
     Round(core::Thread& thread, objects::Communicator& communicator, std::size_t members)

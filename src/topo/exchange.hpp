@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Lists of numbers from some processes to others, of which none knows beforehand what it will get.
+/// Exchanges lists of numbers between processes that do not know beforehand what they will get.
 
 #include <cstdint>
 #include <vector>
@@ -13,12 +13,13 @@ namespace heddle::topo {
 using List = std::vector<std::int32_t>;
 using Lists = std::vector<List>;
 
-/// The first so many ranks of the communicator take part, this process among them: `out` has a list
-/// for each, and so has `in`, afterwards. Answers MPI_SUCCESS or an error that was raised.
+/// Exchanges lists between the first ranks of the communicator, including this process. `out` has a
+/// list for each of them, and so has `in` afterwards. Returns MPI_SUCCESS or an error that was
+/// raised.
 int exchange(core::Thread& thread, objects::Communicator& communicator, const Lists& out,
              Lists& in);
 
-/// One list of this process to all of the first `members` ranks.
+/// Sends one list of this process to all of the first `members` ranks.
 int tell_all(core::Thread& thread, objects::Communicator& communicator, std::int32_t members,
              const List& mine, Lists& all);
 

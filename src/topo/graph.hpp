@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Graphs of processes: one that every process knows (MPI 5.0, 8.5.3), and one of which each process
-/// knows its own edges (8.5.4).
+/// Graphs of processes: those that every process knows (MPI 5.0, 8.5.3), and those of which each
+/// process knows its own edges (8.5.4).
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 namespace heddle::topo {
 
 struct Graph {
-    std::vector<std::int32_t> ends;  ///< of each node's neighbours in `edges`
+    std::vector<std::int32_t> ends;  ///< the end of each node's neighbours in `edges`
     std::vector<std::int32_t> edges;
 
     std::span<const std::int32_t> neighbours(std::int32_t node) const noexcept {
@@ -22,10 +22,10 @@ struct Graph {
     }
 };
 
-/// What a process knows beside its neighbours.
+/// The knowledge of a process in a distributed graph, beside its neighbours.
 struct DistGraph {
     bool weighted = false;
-    std::vector<std::int32_t> source_weights;  ///< empty unless weighted, like the other
+    std::vector<std::int32_t> source_weights;  ///< empty unless weighted, like the other one
     std::vector<std::int32_t> destination_weights;
 };
 

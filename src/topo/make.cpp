@@ -17,12 +17,12 @@ using Order = std::vector<std::int32_t>;
 
 std::size_t at(std::int32_t number) noexcept { return static_cast<std::size_t>(number); }
 
-/// Which place in the order is that of `rank`.
+/// Returns the index of `rank` in the order.
 std::int32_t place_of(std::span<const std::int32_t> order, std::int32_t rank) noexcept {
     return static_cast<std::int32_t>(std::find(order.begin(), order.end(), rank) - order.begin());
 }
 
-/// Of these ranks of the parent, by new rank; the caller is number `me`.
+/// Makes a communicator of these ranks of the parent, by new rank. The caller is number `me`.
 int make(core::Thread& thread, objects::Communicator& parent, std::span<const std::int32_t> ranks,
          std::int32_t me, Topology topology, MPI_Comm& made) {
     auto shared = std::make_shared<const Topology>(std::move(topology));
@@ -46,13 +46,14 @@ Order old_order(std::int32_t members) {
     return order;
 }
 
-/// The node of this process, by a number that all processes of its job know it by; -1: others are of other jobs.
+/// Returns the node of this process, by its number in the job. Returns -1 if other processes are of
+/// other jobs.
 std::int32_t own_node(const objects::Process& process, const objects::Communicator& parent) {
     const bool several_jobs = process.has_guests(parent.group->processes);
     return several_jobs ? -1 : process.numbers.node_of(process.number());
 }
 
-/// Where each of the first ranks is, and is bound.
+/// Gathers the node of each of the first ranks, and the hardware that it is bound to.
 int gather_locations(core::Thread& thread, objects::Communicator& parent, std::int32_t members,
                      std::vector<Location>& locations) {
     List mine{own_node(*thread.process, parent)};
@@ -65,13 +66,13 @@ int gather_locations(core::Thread& thread, objects::Communicator& parent, std::i
     return MPI_SUCCESS;
 }
 
-/// The rank of the parent for each place. `links_of(Links&)` finds the links between places, if they are
-/// needed, and answers MPI_SUCCESS or an error.
+/// Finds the parent's rank for each place. `links_of(Links&)` finds the links between places, if
+/// they are needed, and returns MPI_SUCCESS or an error.
 template <class LinksOf>
 int find_order(core::Thread& thread, objects::Communicator& parent, std::int32_t members,
                bool reorder, LinksOf&& links_of, Order& order) {
     order = old_order(members);
-    if (!reorder || members < 3) return MPI_SUCCESS;  // two processes are as near as they are
+    if (!reorder || members < 3) return MPI_SUCCESS;  // no order of two processes is better
     std::vector<Location> locations;
     if (const int error = gather_locations(thread, parent, members, locations)) return error;
     if (!differ(locations)) return MPI_SUCCESS;
@@ -117,7 +118,7 @@ Adjacency unpacked(const List& list) {
     return edges;
 }
 
-/// Every process learns the whole graph: only where the order of ranks may change.
+/// Gathers the whole graph on every process. That is needed only if the order of ranks may change.
 int gather_links(core::Thread& thread, objects::Communicator& parent, const Adjacency& mine,
                  Links& links) {
     Lists all;
@@ -132,7 +133,7 @@ int gather_links(core::Thread& thread, objects::Communicator& parent, const Adja
     return MPI_SUCCESS;
 }
 
-/// Whoever takes the place of a rank gets the edges that this rank has given.
+/// Gives the edges that a rank has given to the process that takes its place.
 int hand_over(core::Thread& thread, objects::Communicator& parent, const Order& order,
               Adjacency& edges) {
     Lists out(order.size()), in;

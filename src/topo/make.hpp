@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// Communicators with a topology (MPI 5.0, 8.5). All processes of the parent call, and all but those
+/// Makes communicators with a topology (MPI 5.0, 8.5). All processes of the parent call. Processes
 /// that take no part get MPI_COMM_NULL. Arguments have been checked; errors are raised.
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace heddle::topo {
 
-/// Of the first ranks of the parent, as many as the grid has places.
+/// Makes one of the first ranks of the parent, as many as the grid has places.
 int make_cart(core::Thread& thread, objects::Communicator& parent, const Cart& cart, bool reorder,
               MPI_Comm& made);
-/// Of the first ranks of the parent, as many as the graph has nodes.
+/// Makes one of the first ranks of the parent, as many as the graph has nodes.
 int make_graph(core::Thread& thread, objects::Communicator& parent, const Graph& graph,
                bool reorder, MPI_Comm& made);
 
-/// The edges of the rank that calls; every edge is known to both its ends.
+/// The edges of the calling rank. Both ends of an edge know it.
 struct Adjacency {
     Neighbours neighbours;
     DistGraph weights;
@@ -33,12 +33,13 @@ struct Edge {
     std::int32_t destination;
     std::int32_t weight;
 };
-/// Tells the ends of edges of theirs. Each then has them by the rank that gave them and, of one rank, in
-/// the order in which it did, so that both ends of several edges agree on which is which.
+/// Tells the ends of edges about them. Each end then has its edges by the rank that gave them, in
+/// that rank's order. So both ends of several edges agree on which is which.
 int gather_edges(core::Thread& thread, objects::Communicator& parent, std::span<const Edge> given,
                  bool weighted, Adjacency& mine);
 
-/// A part of a grid, of those that differ from the caller in the dimensions that remain only.
+/// Makes the caller's part of a grid: the ranks that differ from it only in the dimensions that
+/// remain.
 int make_subgrid(core::Thread& thread, objects::Communicator& parent, const Cart& cart,
                  const int* remain, MPI_Comm& made);
 

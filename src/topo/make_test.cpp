@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Topologies that may take processes in another order, on nodes in one address space: neighbours come to the same node.
+/// Topologies that may reorder processes, on nodes in one address space: neighbours come to the
+/// same node.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ constexpr int ranks = 8;
 /// Consecutive ranks are on different nodes.
 int node_of(int world_rank) { return world_rank % 2; }
 
-/// How many neighbours on the line are on different nodes.
+/// Returns how many neighbours on the line are on different nodes.
 int cuts(MPI_Comm line) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -35,7 +36,7 @@ MPI_Comm grid(int reorder) {
     return line;
 }
 
-/// The edges of each rank to the next one.
+/// Makes a graph with an edge from each rank to the next one.
 MPI_Comm graph(int reorder) {
     std::vector<int> index, edges;
     for (int rank = 0; rank < ranks; ++rank) {

@@ -12,10 +12,12 @@ using Order = std::vector<std::int32_t>;
 
 std::size_t at(std::int32_t number) noexcept { return static_cast<std::size_t>(number); }
 
-/// A message to another node takes some ten times as long as one to another package.
+/// The distance between nodes. A message to another node takes some ten times as long as one to
+/// another package.
 constexpr std::int64_t between_nodes = 30;
 
-/// In how many levels two processes of a node are apart. A process that is not bound is near everybody.
+/// Returns the number of levels in which two processes of a node differ. A process that is not
+/// bound is near to all.
 std::int64_t distance(const Location& a, const Location& b) noexcept {
     const auto differs = [&](std::size_t i) {
         return a.domains[i] >= 0 && b.domains[i] >= 0 && a.domains[i] != b.domains[i];
@@ -32,7 +34,7 @@ Order old_order(std::size_t count) {
     return order;
 }
 
-/// Processes of one domain one after the other.
+/// Returns the processes so that those of one domain follow each other.
 Order by_location(Locations locations) {
     Order order = old_order(locations.size());
     std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
@@ -41,7 +43,7 @@ Order by_location(Locations locations) {
     return order;
 }
 
-/// Links that both ends know of.
+/// Returns the links so that both ends know them.
 Links symmetric(const Links& links) {
     Links both(links.size());
     for (std::size_t node = 0; node < links.size(); ++node)
@@ -52,15 +54,16 @@ Links symmetric(const Links& links) {
     return both;
 }
 
-/// A node that has no process yet, to the domain that is being filled.
+/// A node without a process, and its links to the domain that is being filled.
 struct Candidate {
     std::int64_t to_domain = 0;  ///< weight of its links to nodes in the domain
-    std::int64_t to_free = 0;    ///< to nodes that have no process either
-    std::size_t touched = 0;     ///< when it was first linked to the domain; 0: not yet
+    std::int64_t to_free = 0;    ///< weight of its links to other nodes without a process
+    std::size_t touched = 0;     ///< when it was first linked to the domain; 0 if it is not
     bool taken = false;
 
-    /// The strongest link; of equal ones the oldest, so that domains grow round and not long. A new
-    /// domain begins where least is cut off.
+    /// Returns true if it has the stronger link to the domain. Among equal ones the older comes
+    /// first, so that domains grow round and not long. A new domain begins with the node that cuts
+    /// off least.
     bool before(const Candidate& other) const noexcept {
         if (to_domain != other.to_domain) return to_domain > other.to_domain;
         if (touched != other.touched) return touched - 1 < other.touched - 1;  // 0 comes last
@@ -68,7 +71,7 @@ struct Candidate {
     }
 };
 
-/// Nodes for processes one after the other, so that domains fill up with compact pieces.
+/// Chooses nodes for processes one after the other, so that domains fill up with compact pieces.
 Order grown(Locations locations, const Links& links, const Order& processes) {
     const Links both = symmetric(links);
     std::vector<Candidate> candidates(both.size());

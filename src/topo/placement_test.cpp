@@ -53,11 +53,11 @@ TEST(Placement, gathers_what_was_dealt_out) {
     for (std::size_t i = 0; i < 8; ++i) dealt[i].domains[1] = static_cast<std::int32_t>(i % 2);
     const Order order = placed(dealt, line);
     EXPECT_EQ(cost_of(dealt, line, old_order(8)), 14);
-    EXPECT_EQ(cost_of(dealt, line, order), 2);  // one link, from both ends
+    EXPECT_EQ(cost_of(dealt, line, order), 2);  // one link, counted from both ends
 }
 
 TEST(Placement, nodes_come_before_packages) {
-    // Eight ranks in turn on two nodes, in turn on two packages of each.
+    // Eight ranks are dealt to two nodes in turn, and to two packages of each.
     const Links line = links_of({{{8, false}}});
     std::vector<Location> dealt(8);
     for (std::int32_t i = 0; i < 8; ++i)
@@ -70,7 +70,7 @@ TEST(Placement, nodes_come_before_packages) {
     for (std::size_t place = 1; place < 8; ++place) cut += node(place) != node(place - 1);
     EXPECT_EQ(cut, 1);
     EXPECT_LT(cost_of(dealt, line, order), cost_of(dealt, line, old_order(8)));
-    // The same package numbers on another node are not near.
+    // Equal package numbers on different nodes are not near.
     std::vector<Location> apart(2);
     apart[0].domains = {0, 0, 0, 0};
     apart[1].domains = {1, 0, 0, 0};

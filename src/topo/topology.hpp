@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The topology of a communicator (MPI 5.0, 8): what its processes are to each other.
+/// The topology of a communicator (MPI 5.0, 8): the relations of its processes.
 ///
 /// Immutable once made, and shared by a communicator and its duplicates.
 

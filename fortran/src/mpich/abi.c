@@ -10,7 +10,7 @@ EXPORTED MPI_Fint mpifcmb5_, mpifcmb9_;
 EXPORTED MPI_Fint f08_unweighted, f08_weights_empty, f08_errcodes_ignore;
 EXPORTED char f08_argv_null, f08_argvs_null;
 
-/* C names the sentinels of mpif.h, too. */
+/* Tells C the sentinels of mpif.h, too. */
 __attribute__((constructor)) static void name_sentinels(void) {
     MPI_F_STATUS_IGNORE = mpipriv1_.status_ignore;
     MPI_F_STATUSES_IGNORE = mpipriv2_.statuses_ignore;

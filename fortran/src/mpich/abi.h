@@ -43,7 +43,7 @@ static inline bool is_in_place(const void* buffer) {
 }
 static inline bool is_automatic(const void* buffer) {
     return (void)buffer, false;
-} /* came after this ABI */
+} /* newer than this ABI */
 static inline bool is_unweighted(const void* weights) {
     return weights == &mpifcmb5_ || weights == &f08_unweighted;
 }
@@ -69,7 +69,8 @@ static inline bool is_argvs_null(const char* argvs) {
 #define AUTOMATIC_BUFFER MPI_BOTTOM
 static inline const void* automatic_out(const void* buffer) { return buffer; }
 
-/* Fortran's keys of predefined attributes are C's plus one: kinds of objects in the upper bytes. */
+/* Converts a key. Fortran's keys of predefined attributes are C's plus one. The upper bytes hold
+ * the kind of object. */
 static inline int keyval_in(MPI_Fint keyval) {
     const unsigned kind = (unsigned)keyval >> 8;
     return kind == 0x644000 || kind == 0x660000 ? keyval - 1 : keyval;
@@ -95,7 +96,7 @@ typedef struct {
     } dimension[];
 } Array;
 
-/* The same as a C descriptor. */
+/* Returns the same as a C descriptor. */
 INTERNAL const Descriptor* described(const Array* array, Section* room);
 
 #endif

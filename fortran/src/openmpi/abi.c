@@ -9,7 +9,7 @@ EXPORTED MPI_Fint mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE],
     mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE];
 EXPORTED char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 
-/* C names them, too. */
+/* Tells C the sentinels, too. */
 __attribute__((constructor)) static void name_sentinels(void) {
     MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
     MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;

@@ -23,7 +23,7 @@ static inline bool is_bottom(const void* buffer) { return buffer == &mpi_fortran
 static inline bool is_in_place(const void* buffer) { return buffer == &mpi_fortran_in_place_; }
 static inline bool is_automatic(const void* buffer) {
     return (void)buffer, false;
-} /* came after this ABI */
+} /* newer than this ABI */
 static inline bool is_unweighted(const void* weights) {
     return weights == &mpi_fortran_unweighted_;
 }

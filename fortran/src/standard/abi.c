@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the bindings of the standard ABI alone have: sentinels, mpi_f08's handles, statuses, and what the ABI asks about Fortran. */
+/* The part of the standard ABI's bindings: sentinels, mpi_f08's handles, statuses, and facts
+ * about Fortran. */
 
 #include "fortran.h"
 
@@ -53,7 +54,7 @@ CONVERSION(f082c, const MPI_F08_status, MPI_Status)
 CONVERSION(f2f08, const MPI_Fint, MPI_F08_status)
 CONVERSION(f082f, const MPI_F08_status, MPI_Fint)
 
-/* ---- What the library says of its requests ---- */
+/* ---- Facts about the library's requests ---- */
 
 unsigned lower_half_requests;
 
@@ -69,9 +70,10 @@ __attribute__((constructor)) static void ask_about_requests(void) {
     PMPI_Info_free(&info);
 }
 
-/* ---- What the ABI asks about Fortran ---- */
+/* ---- Facts about Fortran for the ABI ---- */
 
-/* Nobody can ask before this runs. The types are those that gfortran and flang have on this processor, both. */
+/* Tells the library about Fortran, before any call can ask. gfortran and flang both have these
+ * types on this processor. */
 __attribute__((constructor)) static void describe_fortran(void) {
     static const char* const facts[][2] = {
         {"mpi_logical_size", "4"},
@@ -100,7 +102,7 @@ __attribute__((constructor)) static void describe_fortran(void) {
     };
     MPI_Info info = MPI_INFO_NULL;
     if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info != MPI_INFO_NULL) {
-        PMPI_Info_free(&info); /* somebody has told before */
+        PMPI_Info_free(&info); /* another library has set them before */
     } else if (PMPI_Info_create(&info) == MPI_SUCCESS) {
         for (size_t i = 0; i < sizeof facts / sizeof *facts; ++i)
             PMPI_Info_set(info, facts[i][0], facts[i][1]);
@@ -108,7 +110,8 @@ __attribute__((constructor)) static void describe_fortran(void) {
         PMPI_Info_free(&info);
     }
     for (int size = 1; size <= 8; size *= 2) {
-        const uint64_t yes = 1, no = 0; /* of a LOGICAL of this size: its lowest byte comes first */
+        const uint64_t yes = 1, no = 0; /* values of a LOGICAL of this size: its lowest byte
+                                           comes first */
         uint64_t other_yes, other_no;
         int known = 0;
         PMPI_Abi_get_fortran_booleans(size, &other_yes, &other_no, &known);

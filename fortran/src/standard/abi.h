@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The standard ABI in Fortran: names of our own for what it leaves open. */
+/* The standard ABI in Fortran, with names of Heddle's own for parts that it leaves open. */
 #ifndef HEDDLE_FORTRAN_ABI_H
 #define HEDDLE_FORTRAN_ABI_H
 
@@ -51,14 +51,15 @@ static inline const void* automatic_out(const void* buffer) {
 /* Keys of predefined attributes are C's. */
 static inline int keyval_in(MPI_Fint keyval) { return keyval; }
 
-/* Whether a procedure is a predefined one, by the name that all bindings have for it. */
+/* Returns whether a procedure is a predefined one, by the name that all bindings have for it. */
 #define IS(procedure, predefined) ((procedure) == (Procedure*)(predefined))
 
-/* ---- Handles: constants of the ABI are their own integers, for the others the library is asked ---- */
+/* ---- Handles: constants of the ABI are their own integers, the library is asked for others
+ * ---- */
 
 enum { handle_constants = 4096 };
 
-/* Several numbers at once: of what is below 4096 no bit above is set. */
+/* Test several numbers at once: numbers below 4096 have no higher bit set. */
 static inline bool are_constants(MPI_Fint numbers) { return (unsigned)numbers < handle_constants; }
 static inline uintptr_t constant_in(MPI_Fint number) { return (unsigned)number; }
 
@@ -84,8 +85,9 @@ HANDLE(session, session_out, MPI_Session, Session)
 HANDLE(win, win_out, MPI_Win, Win)
 #undef HANDLE
 
-/* The integer of a request is the lower half of its handle, if the library says so in MPI_Abi_get_info; else the
- * library is asked for each. Kept as the limit of constants, or 0, so that one comparison answers both questions. */
+/* The integer of a request is the lower half of its handle, if MPI_Abi_get_info says so.
+ * Otherwise the library is asked for each. The variable is the limit of constants, or 0, so that
+ * one comparison answers both questions. */
 INTERNAL extern unsigned lower_half_requests;
 static inline bool are_constants_at_start(MPI_Fint numbers) {
     return (unsigned)numbers < lower_half_requests;
