@@ -38,13 +38,13 @@ static inline int place_for(CallbackTable* table, Procedure* procedure) {
 
 /* Numbers of two hexadecimal digits, 00 to ff. */
 /* clang-format off */
-#define SIXTEEN_CALLBACKS(X, digit)                                                                 \
-    X(digit##0) X(digit##1) X(digit##2) X(digit##3) X(digit##4) X(digit##5) X(digit##6) X(digit##7) \
+#define SIXTEEN_CALLBACKS(X, digit)                                                                \
+    X(digit##0) X(digit##1) X(digit##2) X(digit##3) X(digit##4) X(digit##5) X(digit##6) X(digit##7)\
     X(digit##8) X(digit##9) X(digit##a) X(digit##b) X(digit##c) X(digit##d) X(digit##e) X(digit##f)
-#define ALL_CALLBACKS(X)                                                                            \
-    SIXTEEN_CALLBACKS(X, 0) SIXTEEN_CALLBACKS(X, 1) SIXTEEN_CALLBACKS(X, 2) SIXTEEN_CALLBACKS(X, 3) \
-    SIXTEEN_CALLBACKS(X, 4) SIXTEEN_CALLBACKS(X, 5) SIXTEEN_CALLBACKS(X, 6) SIXTEEN_CALLBACKS(X, 7) \
-    SIXTEEN_CALLBACKS(X, 8) SIXTEEN_CALLBACKS(X, 9) SIXTEEN_CALLBACKS(X, a) SIXTEEN_CALLBACKS(X, b) \
+#define ALL_CALLBACKS(X)                                                                           \
+    SIXTEEN_CALLBACKS(X, 0) SIXTEEN_CALLBACKS(X, 1) SIXTEEN_CALLBACKS(X, 2) SIXTEEN_CALLBACKS(X, 3)\
+    SIXTEEN_CALLBACKS(X, 4) SIXTEEN_CALLBACKS(X, 5) SIXTEEN_CALLBACKS(X, 6) SIXTEEN_CALLBACKS(X, 7)\
+    SIXTEEN_CALLBACKS(X, 8) SIXTEEN_CALLBACKS(X, 9) SIXTEEN_CALLBACKS(X, a) SIXTEEN_CALLBACKS(X, b)\
     SIXTEEN_CALLBACKS(X, c) SIXTEEN_CALLBACKS(X, d) SIXTEEN_CALLBACKS(X, e) SIXTEEN_CALLBACKS(X, f)
 /* clang-format on */
 

@@ -179,7 +179,9 @@ std::string in_json(const Table& table) {
     std::vector<std::string> rows;
     for (const Row& row : table.rows)
         rows.push_back(fmt::format(
-            R"({{"rank":{},"pid":{},"host":{},"thread":{},"state":{},"cpu":{},"in_mpi":{},"messages_per_second":{},"calls_per_second":{},"memory":{},"call":{},"waits_for":{},"waits_seconds":{:.3f},"end":{}}})",
+            R"({{"rank":{},"pid":{},"host":{},"thread":{},"state":{},"cpu":{},)"
+            R"("in_mpi":{},"messages_per_second":{},"calls_per_second":{},"memory":{},"call":{},)"
+            R"("waits_for":{},"waits_seconds":{:.3f},"end":{}}})",
             row.rank, row.pid, json_string(row.host), row.thread,
             json_string(std::string(1, row.state)), number(row.processor), number(row.in_mpi),
             row.traffic ? fmt::format("{:.1f}", row.traffic->messages) : "null",

@@ -277,22 +277,25 @@ std::string summary_in_json(const Timeline& timeline) {
         late.push_back(fmt::format(R"({{"rank":{},"times":{},"waited_ns":{}}})", one.rank,
                                    one.times, one.waited));
     for (const LongWait wait : longest_waits(timeline, 10))
-        waits.push_back(fmt::format(
-            R"({{"rank":{},"waits_for":{},"call":{},"location":{},"begin_ns":{},"waited_ns":{},"over":{}}})",
-            wait.rank->rank, wait.event->waits_for, json_string(wait.event->name),
-            json_string(timeline.location(*wait.event)), wait.event->begin, wait.event->waited(),
-            wait.event->over));
+        waits.push_back(
+            fmt::format(R"({{"rank":{},"waits_for":{},"call":{},"location":{},"begin_ns":{},)"
+                        R"("waited_ns":{},"over":{}}})",
+                        wait.rank->rank, wait.event->waits_for, json_string(wait.event->name),
+                        json_string(timeline.location(*wait.event)), wait.event->begin,
+                        wait.event->waited(), wait.event->over));
     for (const PathShare& one : path_shares(critical_path(timeline)))
         path.push_back(fmt::format(R"({{"rank":{},"share":{:.4f}}})", one.rank, one.share));
     for (const auto& [call, time] : dearest_calls(timeline)) {
         if (calls.size() == 10) break;
         calls.push_back(fmt::format(R"({{"call":{},"ns":{}}})", json_string(call), time));
     }
-    return fmt::format(
-        R"({{"duration_ns":{},"calls":{},"messages":{},"bytes":{},"overwritten":{},"ranks":[{}],"critical_path":[{}],"late":[{}],"longest_waits":[{}],"dearest_calls":[{}],"advice":{}}})",
-        timeline.end(), traffic.calls, traffic.messages, traffic.bytes, traffic.lost,
-        fmt::join(ranks, ","), fmt::join(path, ","), fmt::join(late, ","), fmt::join(waits, ","),
-        fmt::join(calls, ","), advice_in_json(advise(timeline)));
+    return fmt::format(R"({{"duration_ns":{},"calls":{},"messages":{},"bytes":{},"overwritten":{},)"
+                       R"("ranks":[{}],"critical_path":[{}],"late":[{}],)"
+                       R"("longest_waits":[{}],"dearest_calls":[{}],"advice":{}}})",
+                       timeline.end(), traffic.calls, traffic.messages, traffic.bytes, traffic.lost,
+                       fmt::join(ranks, ","), fmt::join(path, ","), fmt::join(late, ","),
+                       fmt::join(waits, ","), fmt::join(calls, ","),
+                       advice_in_json(advise(timeline)));
 }
 
 }  // namespace heddle::timeline

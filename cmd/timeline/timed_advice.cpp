@@ -129,7 +129,8 @@ std::string advice_in_json(const std::vector<Advice>& advice) {
     std::vector<std::string> objects;
     for (const Advice& one : advice)
         objects.push_back(fmt::format(
-            R"({{"ranks":[{}],"call":{},"location":{},"waits_for":{},"times":{},"lost_ns":{},"share":{:.4f},"late_ns":{},"sentence":{}}})",
+            R"({{"ranks":[{}],"call":{},"location":{},"waits_for":{},"times":{},)"
+            R"("lost_ns":{},"share":{:.4f},"late_ns":{},"sentence":{}}})",
             fmt::join(one.ranks, ","), json_string(one.call), json_string(one.location),
             one.waits_for == nobody ? std::string("null") : std::to_string(one.waits_for),
             one.times, one.lost, one.share, one.late, json_string(one.sentence)));

@@ -7,8 +7,8 @@
 /// Life           a communicator gets it with the first call that wants it, and keeps it until it
 ///                is freed. Rank 0 takes a stage of the node, or a segment if all stages are in use
 ///                (node/node.hpp). It tells the other ranks, and they map it. A communicator has
-///                none if files are limited, if a rank has no address space left for it, or if
-///                tool::Features has none.
+///                none if files are limited, or if a rank has no address space left for it.
+///                Features::shared_scratch says whether any has it.
 /// Turns          calls count their steps in this memory in turns, alike in all ranks. The standing
 ///                of a rank is the last turn that it has come to. The rank is done with all turns
 ///                before, and has read what it needs of this one.

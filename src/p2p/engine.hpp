@@ -10,7 +10,7 @@
 /// probes()       p2p/probes.hpp
 /// polling()      progress, and conditions of waiting threads. p2p/polling.hpp, progress/wait.hpp
 /// far()          messages to and from other nodes and jobs. p2p/far/far.hpp
-/// recipes()      sending and matching in other recipes than the default one. p2p/laboratory/recipes.hpp
+/// recipes()      sending and matching in other recipes. p2p/laboratory/recipes.hpp
 /// threads()      the threads of the program, and their cores. p2p/program_threads.hpp
 ///
 /// Each function left here looks at several parts: counters, contexts in use, lost peers, returned

@@ -94,8 +94,8 @@ bool matching_is_watched(const Settings& settings) noexcept;
 bool in_laboratory(const Settings& settings) noexcept;
 
 /// Abilities beyond the bare protocols. The default recipe has all of them. A recipe of the
-/// laboratory has none, so that it does what the papers describe and nothing else. Code asks for the
-/// ability that it needs, not for the recipe.
+/// laboratory has none: it does what the papers describe, nothing else. Code asks for the ability
+/// that it needs, not for the recipe.
 struct Features {
     bool fast_paths;     ///< messages and accesses to windows have short paths beside the full ones
     bool free_windows;   ///< operations on windows hold no instance, and are gathered

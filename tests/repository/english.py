@@ -19,7 +19,7 @@ COLUMNS, WORDS_IN_COMMENTS, WORDS_IN_DOCUMENTS = 100, 20, 25
 WORDS = {"whoever": "who", "nobody": "no thread, no rank, no function", "somebody": "a thread, a user", "anybody": "any thread"}
 BEGINNINGS = re.compile(r"(What|Who|Whoever|Of|Where)\b")
 LABEL = re.compile(r"[A-Z][\w'()]*( [\w'()]+){0,2} {2,}")  # "Thread safety  none"
-POINT = re.compile(r"([-*]|\(?[0-9]+[.)]|\([a-z0-9]+\)|@\w+) +")
+POINT = re.compile(r"([-*]|\(?[0-9]+[.)]|[0-9]+ |\([a-z0-9]+\)|@\w+) +")
 END = re.compile(r"(?<=[.:;?!])[)*\"]* +")
 CODE = {".c", ".h", ".cpp", ".hpp"}
 
