@@ -23,7 +23,7 @@ constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
 #define COMM(kind, name, unit, doc)                     \
     table[next++] = {"comm_" #name,                     \
                      #unit,                             \
-                     "Of the communicator: " doc,       \
+                     "On one communicator: " doc,       \
                      CounterClass::communicator_##kind, \
                      here,                              \
                      CounterIndex::name};
