@@ -20,7 +20,7 @@ struct Header {
     std::uint32_t length;  ///< bytes of payload
     std::uint16_t cells;   ///< cells of a ring that the message takes; not used by a network
     std::uint8_t kind;     ///< p2p::MessageKind: below first_own_kind
-    std::uint8_t order;    ///< over a network: bits of Order
+    std::uint8_t unused;
 
     /// Returns the payload of a header that is in its place.
     const std::byte* payload() const noexcept {
@@ -35,10 +35,5 @@ static_assert(offsetof(Header, stamp) == 16 && offsetof(Header, length) == 24 &&
 
 /// Kinds from here on belong to transports, and are never handed to a consumer.
 inline constexpr std::uint8_t first_own_kind = 0xf0;
-
-/// Bits that a receiver with MPI_ANY_TAG looks at (transport/order.hpp).
-enum Order : std::uint8_t {
-    numbered = 1,  ///< `stamp` is its number in its context, from its sender to this receiver
-};
 
 }  // namespace heddle::transport
