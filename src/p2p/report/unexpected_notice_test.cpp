@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "p2p/report/unexpected_notice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "mpi.h"
+#include "node/board.hpp"
+#include "objects/process.hpp"
+#include "testing/job.hpp"
+
+namespace heddle::p2p {
+namespace {
+
+constexpr int awaited = 13, near_by = 14, go_on = 15;
+
+void send(int to, int tag) { MPI_Send(nullptr, 0, MPI_INT, to, tag, MPI_COMM_WORLD); }
+void receive(int from, int tag) {
+    MPI_Recv(nullptr, 0, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/// Waits for the first list on the page of the calling thread's process. There is no other one as
+/// long as no message comes or goes.
+const node::UnexpectedMessages& first_list() {
+    const node::Page& page = *objects::current_thread->page;
+    while (page.unexpected_version.load(acquire) != 2) std::this_thread::yield();
+    return page.unexpected;
+}
+
+TEST(UnexpectedNotice, of_a_sleeping_process_lists_the_message_that_no_receive_awaits) {
+    testing::run_job(2, 2, [](int rank, int thread) {
+        if (rank == 1 && thread == 0) {
+            send(0, near_by);
+            receive(0, go_on);
+            send(0, awaited);
+        } else if (rank == 0 && thread == 0) {
+            receive(1, awaited);
+            receive(1, near_by);
+        } else if (rank == 0) {
+            const node::UnexpectedMessages& list = first_list();
+            EXPECT_EQ(list.listed[0].messages, 1U);
+            EXPECT_EQ(list.listed[0].source, 1);
+            EXPECT_EQ(list.listed[0].world_source, 1);
+            EXPECT_EQ(list.listed[0].tag, near_by);
+            EXPECT_EQ(list.listed[1].messages, 0U);
+            send(1, go_on);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace heddle::p2p
