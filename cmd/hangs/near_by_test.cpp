@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t world = 2, halo = 30;
 
 /// Rank 0, which waits for tag 13 from rank 1 on MPI_COMM_WORLD, unless a test says otherwise.
-class NearBy : public testing::Test {
+class NearBy : public ::testing::Test {
 protected:
     NearBy() {
         event.kind = node::AwaitedKind::receive;

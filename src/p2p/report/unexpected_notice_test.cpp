@@ -29,7 +29,7 @@ const node::UnexpectedMessages& first_list() {
 }
 
 TEST(UnexpectedNotice, of_a_sleeping_process_lists_the_message_that_no_receive_awaits) {
-    testing::run_job(2, 2, [](int rank, int thread) {
+    heddle::testing::run_job(2, 2, [](int rank, int thread) {
         if (rank == 1 && thread == 0) {
             send(0, near_by);
             receive(0, go_on);
