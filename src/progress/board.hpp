@@ -4,8 +4,8 @@
 ///
 /// Cost           short sleeps write nothing. A thread that has slept for `notice_after` wakes
 ///                once, writes what it waits for, and sleeps on. A user may ask about sleeps as
-///                long as that. After messages that no receive awaits, the leader wakes once more
-///                (p2p/report/unexpected_notice.hpp).
+///                long as that. The leader writes again after messages that no receive awaits, at
+///                most once in that time (p2p/report/unexpected_notice.hpp).
 
 #include <algorithm>
 #include <chrono>
@@ -44,13 +44,13 @@ public:
     template <class Engine, class Condition>
     void write_if_due(Engine& engine, Condition& condition, std::chrono::nanoseconds now) noexcept {
         if (now >= due_) [[unlikely]]
-            write(engine, condition);
+            write(engine, condition, now);
     }
-    /// Has the leader write again after messages have come, but not for each of them.
+    /// Has the leader, which messages have woken, write again: now, or a while after the last time.
     template <class Engine>
     void look_for_news(Engine& engine, std::chrono::nanoseconds now) noexcept {
         if (is_written_ && due_ == never && engine.unexpected_notice().is_stale()) [[unlikely]]
-            due_ = now + notice_after;
+            due_ = std::max(now, written_ + notice_after);
     }
 
 private:
@@ -58,8 +58,10 @@ private:
     static constexpr std::chrono::microseconds shortest_limit{1};
 
     template <class Engine, class Condition>
-    [[gnu::cold, gnu::noinline]] void write(Engine& engine, Condition& condition) noexcept {
+    [[gnu::cold, gnu::noinline]] void write(Engine& engine, Condition& condition,
+                                            std::chrono::nanoseconds now) noexcept {
         due_ = never;
+        written_ = now;
         if (!std::exchange(is_written_, true) && claim()) {
             node::WaitsFor what{};
             condition.tell(thread_, what);
@@ -73,7 +75,8 @@ private:
 
     core::Thread& thread_;
     const std::chrono::nanoseconds since_;
-    std::chrono::nanoseconds due_;  ///< when something has to be written
+    std::chrono::nanoseconds due_;         ///< when something has to be written
+    std::chrono::nanoseconds written_{0};  ///< last time
     bool is_written_ = false;
     bool counted_ = false;  ///< among those that have no entry
     node::Blocked* entry_ = nullptr;
