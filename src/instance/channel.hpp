@@ -41,7 +41,7 @@ struct alignas(4 * cache_line) Channel {
     std::uint64_t sent_without = 0;  ///< bytes sent before there was a ring of payload
     PendingList streams;
     Channel* next_streaming = nullptr;
-    // State of an idle ring (p2p/idle_rings.hpp).
+    // State of an idle ring (p2p/payload/idle_rings.hpp).
     Channel* next_open = nullptr;
     std::uint64_t seen_head = 0;  ///< the head in the last round
     /// seen_head at the last drop. 0: the peer has given nothing back.

@@ -77,8 +77,8 @@ struct alignas(64) Page {
     std::atomic<std::uint32_t> pid;  ///< 0: no process has taken this rank's place yet
     std::atomic<std::int32_t> abort_code;
     /// Address of a copy of `token` in the memory of the process, and its value. By them other
-    /// processes know that a process id is also to them that of this process (p2p/peer_memory.hpp).
-    /// 0: not known yet.
+    /// processes know that a process id is also to them that of this process
+    /// (p2p/payload/peer_memory.hpp). 0: not known yet.
     std::atomic<std::uint64_t> token_address;
     Token token;
     std::atomic<std::uint64_t> recipe;  ///< tool::agreement(); 0: not known yet

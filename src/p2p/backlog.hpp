@@ -22,7 +22,7 @@
 #include "p2p/announced_sends.hpp"
 #include "p2p/blocked_messages.hpp"
 #include "p2p/outbound.hpp"
-#include "p2p/outgoing_streams.hpp"
+#include "p2p/payload/outgoing_streams.hpp"
 #include "p2p/progress_call.hpp"
 #include "sync/covered_fence.hpp"
 

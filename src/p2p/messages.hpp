@@ -9,7 +9,7 @@
 
 #include "core/thread.hpp"
 #include "match/message.hpp"
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 
 namespace heddle::p2p {
 

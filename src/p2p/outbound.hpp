@@ -9,7 +9,7 @@
 #include "instance/channel.hpp"
 #include "instance/pending.hpp"
 #include "match/message.hpp"
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 #include "p2p/protocol.hpp"
 
 namespace heddle::objects {

@@ -7,7 +7,7 @@
 #include "p2p/any_tag.hpp"
 #include "p2p/far/far.hpp"
 #include "p2p/laboratory/recipes.hpp"
-#include "p2p/large_copy.hpp"
+#include "p2p/payload/large_copy.hpp"
 #include "p2p/receiver.hpp"
 #include "p2p/sender.hpp"
 

@@ -12,8 +12,8 @@
 #include "p2p/backlog.hpp"
 #include "p2p/base.hpp"
 #include "p2p/hot_rings.hpp"
-#include "p2p/idle_rings.hpp"
 #include "p2p/left_to_program.hpp"
+#include "p2p/payload/idle_rings.hpp"
 #include "p2p/program_threads.hpp"
 #include "p2p/progress_call.hpp"
 #include "p2p/requests/endings.hpp"
@@ -101,7 +101,7 @@ public:
     /// Returns whether progress would find work, or whether there is a backlog besides those
     /// announced.
     bool something_to_do(core::Thread& thread, Instances announced);
-    /// Has used rings looked at when they have been idle for long (p2p/idle_rings.hpp).
+    /// Has used rings looked at when they have been idle for long (p2p/payload/idle_rings.hpp).
     void stir_idle_rings() noexcept {
         if (idle_rings_.stir()) [[unlikely]]
             bell().ring();

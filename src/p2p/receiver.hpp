@@ -4,7 +4,7 @@
 ///
 /// Short ones     start() is the data path of a receive, deliver() that of a message.
 /// Large ones     are noted with the instance locked, and copied once it is unlocked
-///                (ProgressCall::pulls, p2p/large_copy.hpp).
+///                (ProgressCall::pulls, p2p/payload/large_copy.hpp).
 /// Kept ones      p2p/unexpected.hpp
 /// MPI_ANY_TAG    p2p/any_tag.hpp
 /// To itself      a message of this process is matched as it is sent: receiver_self.cpp.

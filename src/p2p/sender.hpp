@@ -5,7 +5,7 @@
 ///
 /// Short ones     start() is the data path: one cell, written with the outbox held.
 /// Large ones     go through a ring of payload (sender_streams.cpp), or are announced and fetched
-///                (p2p/large_copy.hpp).
+///                (p2p/payload/large_copy.hpp).
 /// No room        p2p/backlog.hpp
 /// Elsewhere      messages to processes of other nodes: p2p/far/far.hpp; to this process:
 ///                p2p/receiver.hpp; in other recipes: p2p/laboratory/recipes.hpp.
@@ -19,7 +19,7 @@
 #include "p2p/backlog.hpp"
 #include "p2p/base.hpp"
 #include "p2p/outbound.hpp"
-#include "p2p/payload_rings.hpp"
+#include "p2p/payload/payload_rings.hpp"
 #include "p2p/program_threads.hpp"
 #include "p2p/protocol.hpp"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "objects/communicator.hpp"
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 #include "p2p/requests/listener.hpp"
 
 namespace heddle::partitioned {

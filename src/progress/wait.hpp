@@ -23,7 +23,7 @@
 ///                waits for a thread that sleeps. Rings that other threads of the process keep
 ///                using without waiting are left alone. The leader looks after them every
 ///                `watch_period` until they are idle. It also wakes to see which rings to other
-///                processes are idle (p2p/idle_rings.hpp).
+///                processes are idle (p2p/payload/idle_rings.hpp).
 /// Contract       the condition becomes true by progress of this engine, or by another thread. That
 ///                thread signals the announced slot after making it true
 ///                (ProgressCall::complete()).

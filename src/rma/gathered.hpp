@@ -23,7 +23,7 @@
 #include "core/thread.hpp"
 #include "objects/block_copy.hpp"
 #include "objects/window.hpp"
-#include "p2p/peer_memory.hpp"
+#include "p2p/payload/peer_memory.hpp"
 
 namespace heddle::rma {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 #include "p2p/protocol.hpp"
 #include "platform/cpu.hpp"
 

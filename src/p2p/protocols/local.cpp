@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Messages that are in no ring: of a process to itself, and those that only count.
 
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 #include "p2p/protocols/all.hpp"
 
 namespace heddle::p2p::protocols {

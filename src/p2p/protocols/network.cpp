@@ -3,7 +3,7 @@
 /// that are taken back, and back-pressure.
 
 #include "p2p/far/far.hpp"
-#include "p2p/large_copy.hpp"
+#include "p2p/payload/large_copy.hpp"
 #include "p2p/protocols/all.hpp"
 
 namespace heddle::p2p::protocols {

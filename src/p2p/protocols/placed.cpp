@@ -3,10 +3,10 @@
 /// (node/payload_ring.hpp).
 
 #include "p2p/base.hpp"
-#include "p2p/incoming_stream.hpp"
-#include "p2p/large_copy.hpp"
 #include "p2p/messages.hpp"
-#include "p2p/payload.hpp"
+#include "p2p/payload/incoming_stream.hpp"
+#include "p2p/payload/large_copy.hpp"
+#include "p2p/payload/payload.hpp"
 #include "p2p/protocols/all.hpp"
 
 namespace heddle::p2p::protocols {

@@ -4,8 +4,8 @@
 /// for it (`cts`), and `data` messages come. `fin` ends all except those that ended by `data`.
 
 #include "p2p/far/far.hpp"
-#include "p2p/large_copy.hpp"
-#include "p2p/payload.hpp"
+#include "p2p/payload/large_copy.hpp"
+#include "p2p/payload/payload.hpp"
 #include "p2p/protocols/all.hpp"
 #include "p2p/requests/awaited_peer.hpp"
 #include "p2p/sender.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Messages whose payload follows their header through a ring of payload, piece by piece
-/// (p2p/incoming_stream.hpp).
+/// (p2p/payload/incoming_stream.hpp).
 
 #include "p2p/base.hpp"
-#include "p2p/incoming_stream.hpp"
-#include "p2p/large_copy.hpp"
+#include "p2p/payload/incoming_stream.hpp"
+#include "p2p/payload/large_copy.hpp"
 #include "p2p/protocols/all.hpp"
 
 namespace heddle::p2p::protocols {

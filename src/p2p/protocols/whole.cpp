@@ -3,7 +3,7 @@
 /// message was matched.
 
 #include "p2p/messages.hpp"
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 #include "p2p/protocols/all.hpp"
 #include "p2p/sender.hpp"
 

@@ -19,7 +19,7 @@
 
 #include "p2p/announced_sends.hpp"
 #include "p2p/base.hpp"
-#include "p2p/peer_memory.hpp"
+#include "p2p/payload/peer_memory.hpp"
 #include "p2p/progress_call.hpp"
 #include "p2p/protocol.hpp"
 

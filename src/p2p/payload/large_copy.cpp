@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/large_copy.hpp"
+#include "p2p/payload/large_copy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,10 +7,10 @@
 #include <chrono>
 
 #include "p2p/backlog.hpp"
-#include "p2p/incoming_stream.hpp"
 #include "p2p/node_cores.hpp"
-#include "p2p/payload.hpp"
-#include "p2p/payload_rings.hpp"
+#include "p2p/payload/incoming_stream.hpp"
+#include "p2p/payload/payload.hpp"
+#include "p2p/payload/payload_rings.hpp"
 #include "p2p/requests/awaited_peer.hpp"
 #include "p2p/sender.hpp"
 #include "platform/tick_rate.hpp"

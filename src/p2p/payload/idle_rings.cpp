@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/idle_rings.hpp"
+#include "p2p/payload/idle_rings.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/payload_rings.hpp"
+#include "p2p/payload/payload_rings.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/peer_memory.hpp"
+#include "p2p/payload/peer_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -14,7 +14,7 @@
 
 #include "core/request.hpp"
 #include "node/payload_ring.hpp"
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 #include "platform/cpu.hpp"
 
 namespace heddle::p2p {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "p2p/outgoing_streams.hpp"
+#include "p2p/payload/outgoing_streams.hpp"
 
-#include "p2p/payload.hpp"
+#include "p2p/payload/payload.hpp"
 
 namespace heddle::p2p {
 
