@@ -51,6 +51,7 @@ struct EngineOfAnother {
 
     struct NothingUnexpected {
         static bool is_stale() { return false; }
+        static bool is_cheap() { return true; }
         static void write(core::Thread&) {}
     };
     static NothingUnexpected unexpected_notice() { return {}; }

@@ -46,11 +46,14 @@ public:
         if (now >= due_) [[unlikely]]
             write(engine, condition, now);
     }
-    /// Has the leader, which messages have woken, write again: now, or a while after the last time.
+    /// Has the leader, which messages have woken, write again. It does so now, or if that is not
+    /// cheap, a while after the last time. It does not wake for that alone if it can help it: a
+    /// thread that has slept on is a proof (cmd/hangs/verdict.hpp).
     template <class Engine>
     void look_for_news(Engine& engine, std::chrono::nanoseconds now) noexcept {
         if (is_written_ && due_ == never && engine.unexpected_notice().is_stale()) [[unlikely]]
-            due_ = std::max(now, written_ + notice_after);
+            due_ = engine.unexpected_notice().is_cheap() ? now
+                                                         : std::max(now, written_ + notice_after);
     }
 
 private:

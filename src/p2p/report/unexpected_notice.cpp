@@ -48,7 +48,17 @@ std::uint64_t UnexpectedNotice::changes() noexcept {
     return sum;
 }
 
-node::UnexpectedMessages UnexpectedNotice::list(core::Thread& thread) noexcept {
+bool UnexpectedNotice::is_cheap() noexcept {
+    constexpr std::uint64_t few = 256;
+    std::uint64_t kept = 0;
+    base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
+        kept += instance.matching().unexpected_queue.value();
+    });
+    return kept <= few;
+}
+
+/// Returns the list without names.
+node::UnexpectedMessages UnexpectedNotice::list() noexcept {
     node::UnexpectedMessages list{};
     base_.pool.each(base_.pool.used(), [&](instance::Instance& instance) {
         const instance::InstanceLock locked(instance);
@@ -58,8 +68,6 @@ node::UnexpectedMessages UnexpectedNotice::list(core::Thread& thread) noexcept {
                 list.add(envelope.context, envelope.source, envelope.tag);
         });
     });
-    for (node::UnexpectedMessage& message : list.listed)
-        if (message.messages != 0) name(thread, message);
     return list;
 }
 
@@ -69,8 +77,14 @@ void UnexpectedNotice::write(core::Thread& thread) noexcept {
     const std::uint64_t changes = this->changes();
     if (changes == written_.load(relaxed)) return;
     // Messages that come meanwhile make it stale again.
-    publish(*thread.page, list(thread));
     written_.store(changes, relaxed);
+    node::UnexpectedMessages list = this->list();
+    // Messages of collectives come and go without a trace.
+    if (std::memcmp(&list, &listed_, sizeof list) == 0) return;
+    listed_ = list;
+    for (node::UnexpectedMessage& message : list.listed)
+        if (message.messages != 0) name(thread, message);
+    publish(*thread.page, list);
 }
 
 }  // namespace heddle::p2p

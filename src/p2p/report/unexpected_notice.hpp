@@ -5,8 +5,8 @@
 ///
 /// Current        a thread that takes a message and sleeps for long afterwards writes the list. So
 ///                does the leader, which wakes for each message. Therefore the list is current
-///                while all threads of the process sleep. It may lag by a tenth of a second
-///                (progress/board.hpp).
+///                while all threads of the process sleep. If many messages are kept, it may lag by
+///                a tenth of a second (progress/board.hpp).
 /// Cost           as that of tell.hpp. It is for threads that have slept for long.
 /// Thread safety  any thread, without locks.
 
@@ -28,16 +28,19 @@ public:
 
     /// Returns whether messages have come or gone since the list was written.
     bool is_stale() noexcept { return changes() != written_.load(relaxed); }
+    /// Returns whether so few messages are kept that the leader can write for each new one.
+    bool is_cheap() noexcept;
     /// Writes the list if it is stale.
     void write(core::Thread& thread) noexcept;
 
 private:
     std::uint64_t changes() noexcept;
-    node::UnexpectedMessages list(core::Thread& thread) noexcept;
+    node::UnexpectedMessages list() noexcept;
 
     Base& base_;
     const MessageOffers& offers_;
     sync::Mutex writing_;
+    node::UnexpectedMessages listed_{};      ///< the list without names; guarded by writing_
     std::atomic<std::uint64_t> written_{0};  ///< changes() as of the list
 };
 
