@@ -37,6 +37,7 @@ public:
 
 private:
     static constexpr long long usual_ms = 400, soon_ms = 100, most_ms = 60'000;
+    static constexpr int most_looks = 4;
 
     bool judge();
 
@@ -44,6 +45,9 @@ private:
     const Reaction reaction_;
     long long due_;
     long long pause_ = usual_ms;  ///< the time until the waits are judged again, after no verdict
+    /// Looks at a job of which some ranks are proven to be stuck. Others of them may have woken
+    /// between two looks, if only to give memory back.
+    int looks_left_ = most_looks;
     std::uint64_t last_ = 0;
     bool for_ended_ = false;  ///< the verdict: ranks wait for one that has ended
     std::optional<hangs::Snapshot> first_;
