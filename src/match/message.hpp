@@ -69,7 +69,7 @@ struct alignas(cache_line) Message {
         struct {
             std::uint64_t address;  ///< in the sending process; or its place in a ring of payload
             std::uint8_t manifest;  ///< of a streamed message (node/payload_ring.hpp)
-            /// Of a streamed message: the sender waits for an answer in any case.
+            /// True if the sender of a streamed message waits for an answer in any case.
             bool synchronous;
         } far;                   ///< without a copy
         std::uint64_t words[5];  ///< the last one: the offer of a message that has one

@@ -34,7 +34,7 @@ struct Outcome {
     double time_us = 0;         ///< the end of the last rank
     Traffic within, between;    ///< within nodes, between nodes
     std::uint64_t signals = 0;  ///< in shared memory
-    // Of the rank with most of each:
+    // Numbers of the rank with most of each:
     std::uint64_t most_messages = 0;       ///< sent and received
     std::uint64_t most_rounds = 0;         ///< waits for messages
     std::uint64_t most_scratch_bytes = 0;  ///< for a schedule

@@ -16,7 +16,7 @@ struct BusinessCard {
     std::string fabric;   ///< fabric that all processes of a job use
     std::string address;  ///< address of the first lane; any bytes
     JobToken token{};     ///< token of the job, as this process has been told it
-    /// What all processes must have in common (tool/recipe.hpp, agreement).
+    /// The settings that all processes must have in common (tool/recipe.hpp, agreement).
     std::uint64_t recipe{};
 
     bool operator==(const BusinessCard&) const = default;

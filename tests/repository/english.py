@@ -61,11 +61,16 @@ def split_paragraphs(lines):
 
 def comments_in(lines):
     """Paragraphs of the comments of a C or C++ file. A comment behind code is a paragraph of its own."""
-    block, inside = [], False
+    block, inside, column = [], False, -1
     for number, line in enumerate(lines, 1):
         alone = re.match(r"\s*//[/!]?<? ?(.*)$", line)
         star = re.match(r"\s*(?:/\*+!?|\*(?!\w)(?!/)) ?(.*?)(?:\*/)?$", line) if inside or "/*" in line else None
         behind = re.search(r"[;,{}()>a-zA-Z0-9_]\s+//[/!]?<? (.*)$", line)
+        if alone and column >= 0 and line.index("//") != column:
+            yield from split_paragraphs(block)  # it does not go on with the comment behind code
+            block, column = [], -1
+        if not alone:
+            column = -1
         if alone and not re.match(r"NOLINT|clang-format", alone.group(1)):
             block.append((number, alone.group(1)))
         elif star and re.match(r"\s*(/\*|\*)", line):
@@ -74,7 +79,7 @@ def comments_in(lines):
             yield from split_paragraphs(block)
             block = []
             if behind and line.count('"', 0, behind.start(1)) % 2 == 0:
-                block = [(number, behind.group(1))]
+                block, column = [(number, behind.group(1))], line.index("//", behind.start())
                 continue
         if "/*" in line:
             inside = True
@@ -132,6 +137,8 @@ EXAMPLES = [
     ("a.hpp", "/// Where it is not known, -1.\n", 1),
     ("a.hpp", "int a;  // What is left.\n", 1),
     ("a.hpp", "/* Nobody reads it. */\n", 1),
+    ("a.hpp", "int a;  // " + "word " * 12 + "\n        // " + "word " * 12 + "\n", 1),
+    ("a.hpp", "int a;  // " + "word " * 12 + "\n// " + "word " * 12 + "\n", 0),
     ("a.hpp", "/// " + "word " * 21 + "\n", 2),
     ("a.hpp", "/// " + "word " * 15 + ": " + "word\n/// " * 15 + "\n", 0),
     ("a.hpp", "/// Errors         none.\n/// Thread safety  " + "any " * 12 + "\n", 0),
