@@ -10,7 +10,6 @@ Words       a thread, rank, process or function is named. The words of WORDS nam
 """
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +21,8 @@ LABEL = re.compile(r"[A-Z][\w'()]*( [\w'()]+){0,2} {2,}")  # "Thread safety  non
 POINT = re.compile(r"([-*]|\(?[0-9]+[.)]|[0-9]+ |\([a-z0-9]+\)|@\w+) +")
 END = re.compile(r"(?<=[.:;?!])[)*\"]* +")
 CODE = {".c", ".h", ".cpp", ".hpp"}
+FOLDERS = [".github", "abi", "bench", "check", "cmd", "docs", "examples", "faces", "foreign", "fortran", "include", "packaging",
+           "src", "tests", "tools", "trace"]
 
 
 def sentences_of(paragraphs):
@@ -151,10 +152,8 @@ EXAMPLES = [
 
 
 def files_of(paths):
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True, check=False).stdout.split()
-    names = [name for name in listed if Path(name).suffix in CODE | {".md"} and (ROOT / name).exists()]
-    if not names:
-        sys.exit("english.py: git lists no files here")
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md"))
+    names = sorted(str(file.relative_to(ROOT)) for file in files if file.suffix in CODE | {".md"} and file.is_file())
     wanted = [str(Path(path).resolve().relative_to(ROOT)) for path in paths]
     return [name for name in names if not wanted or any(name == one or name.startswith(one + "/") for one in wanted)]
 
