@@ -17,6 +17,7 @@
 #include "p2p/program_threads.hpp"
 #include "p2p/progress_call.hpp"
 #include "p2p/requests/endings.hpp"
+#include "progress/offer.hpp"
 #include "progress/peer.hpp"
 
 namespace heddle::p2p {
@@ -78,6 +79,9 @@ public:
         auto& waits = base_.mailbox().waits;
         // Relaxed: nothing depends on it.
         on ? waits.fetch_or(which, relaxed) : waits.fetch_and(~which, relaxed);
+    }
+    static bool offer_core(core::Patience& patience) noexcept {
+        return progress::offer_core(patience);
     }
     core::Company& company() noexcept { return others_.threads.company(); }
     bool short_of_cores() const noexcept { return others_.threads.short_of_cores(); }

@@ -8,6 +8,7 @@
 
 #include "objects/process.hpp"
 #include "progress/lot.hpp"
+#include "progress/offer.hpp"
 #include "testing/job.hpp"
 
 namespace heddle::p2p {
@@ -69,6 +70,7 @@ struct EngineOfAnother {
     static bool poll(core::Thread&, Instances) { return false; }
     static bool short_of_cores() { return true; }
     static bool may_sleep() { return true; }
+    static bool offer_core(core::Patience& patience) { return progress::offer_core(patience); }
     static bool poll_without_sleep(core::Thread&) { return false; }
     core::Company& company() { return company_; }
     core::Company company_{};

@@ -82,7 +82,6 @@ Peer peer_of(const Engine& engine, const core::Patience& patience, C& condition)
 
 inline constexpr std::uint32_t burst = 64;                ///< polls between two offers of the core
 inline constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
-inline constexpr std::uint32_t long_offer = 600'000;      ///< ticks, some tenths of a millisecond
 /// Answers within bursts before a single poll, on a crowded core.
 inline constexpr std::uint32_t call = 2048;
 inline constexpr std::uint8_t most_vain_bursts = 4;
@@ -95,18 +94,6 @@ inline constexpr std::uint32_t bursts_alone =
 inline constexpr std::chrono::nanoseconds least_cost_of_sleep{120'000}, most_cost_of_sleep{200'000};
 inline constexpr std::chrono::milliseconds watch_period{1};
 inline constexpr std::chrono::microseconds long_sleep{50};
-
-/// Offers the core, and notes whether another thread took it. Returns false if that thread kept it
-/// for long. It computes then, and a sleep gets the core back sooner than an offer.
-inline bool offer_core(core::Patience& patience) noexcept {
-    const std::uint64_t before = platform::ticks();
-    sync::Native::yield();
-    const auto took = static_cast<std::uint32_t>(platform::ticks() - before);
-    if (patience.quick_offer == 0 || took < patience.quick_offer) patience.quick_offer = took;
-    // An offer that no thread takes costs one system call, twice that is still one.
-    patience.crowded = took > 2 * patience.quick_offer;
-    return took < long_offer;
-}
 
 inline void note_answer(core::Company& company, core::Patience& patience, const Peer& peer,
                         bool brief) noexcept {
@@ -125,7 +112,7 @@ bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
     for (std::uint32_t polls = 1; !condition.holds(); ++polls) {
         engine.poll_without_sleep(thread);
         if (thread.patience.crowded || engine.short_of_cores() || polls % burst == 0)
-            offer_core(thread.patience);
+            engine.offer_core(thread.patience);
         else
             platform::pause();
     }
@@ -249,7 +236,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
         if (!crowded && time.is_over(anything)) return false;
         if (!crowded && ++bursts % bursts_alone != 0) continue;
         if (crowded) waits.tell();
-        if (!offer_core(patience)) return condition.holds();
+        if (!engine.offer_core(patience)) return condition.holds();
         if (!crowded) continue;
         ++offers;
         // A poll costs little there, so offers count as polls.

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
+#include <atomic>
+#include <cstdint>
 
 namespace {
 
@@ -20,6 +20,7 @@ struct BusyEngine {
     void poll_all(heddle::core::Thread&) { came = true; }
     bool short_of_cores() const { return crowded; }
     static bool may_sleep() { return true; }
+    static bool offer_core(heddle::core::Patience&) { return true; }
     static bool poll_without_sleep(heddle::core::Thread&) { return false; }
     void tell_waits(std::uint64_t, bool) {}
     heddle::core::Company& company() { return company_; }
@@ -60,10 +61,15 @@ struct CrowdedEngine {
         ++polls;
         return false;
     }
-    /// Counts one offer of the core; poll_all() precedes each.
-    void poll_all(heddle::core::Thread&) { ++offers; }
+    static void poll_all(heddle::core::Thread&) {}
     static bool short_of_cores() { return true; }
     static bool may_sleep() { return true; }
+    /// No thread takes the core.
+    bool offer_core(heddle::core::Patience& patience) {
+        ++offers;
+        patience.crowded = false;
+        return true;
+    }
     static bool poll_without_sleep(heddle::core::Thread&) { return false; }
     void tell_waits(std::uint64_t which, bool on) { told = on ? told | which : told & ~which; }
     heddle::core::Company& company() { return company_; }
@@ -87,50 +93,34 @@ int offers_until_answer(CrowdedEngine& engine, heddle::core::Thread& thread) {
     return heddle::progress::spin(engine, thread, answer, waits) ? engine.offers : -1;
 }
 
-/// Repeats until the thread was left alone: a preempted thread gives up polling, rightly. Each time
-/// `holds` gets a fresh thread, which knows nothing yet.
-template <class Holds>
-void expect_when_undisturbed(Holds holds) {
-    bool held = false;
-    for (int attempt = 0; attempt < 2000 && !held; ++attempt) {
-        heddle::core::Thread thread;
-        held = holds(thread);
-        // A thread that has slept is preempted less.
-        if (!held) std::this_thread::sleep_for(std::chrono::milliseconds{2});
-    }
-    EXPECT_TRUE(held);
-}
-
 TEST(Wait, on_a_crowded_core_keeps_it_while_the_peer_runs) {
-    expect_when_undisturbed([](heddle::core::Thread& thread) {
-        CrowdedEngine engine{.answers_at = 40};
-        int kept = 0;
-        while (kept < 100 && offers_until_answer(engine, thread) == 0) ++kept;
-        return kept == 100 && engine.told == 0;
-    });
+    CrowdedEngine engine{.answers_at = 40};
+    heddle::core::Thread thread;
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(offers_until_answer(engine, thread), 0) << i;
+    EXPECT_EQ(engine.told, 0U);
 }
 
 TEST(Wait, on_a_crowded_core_offers_it_to_a_peer_that_waits_and_says_that_it_waits_itself) {
-    expect_when_undisturbed([](heddle::core::Thread& thread) {
-        CrowdedEngine engine{.answers_at = 4};
-        engine.peer_waits = 4;
-        if (offers_until_answer(engine, thread) != 3 || engine.told != 0) return false;
-        engine.answers_at = 2;
-        Answer answer{engine};
-        engine.polls = 0;
-        heddle::progress::Waits waits(engine, answer);
-        return heddle::progress::spin(engine, thread, answer, waits) && engine.told == 4;
-    });
+    CrowdedEngine engine{.answers_at = 4};
+    engine.peer_waits = 4;
+    heddle::core::Thread thread;
+    EXPECT_EQ(offers_until_answer(engine, thread), 3);
+    EXPECT_EQ(engine.told, 0U);
+    engine.answers_at = 2;
+    Answer answer{engine};
+    engine.polls = 0;
+    heddle::progress::Waits waits(engine, answer);
+    EXPECT_TRUE(heddle::progress::spin(engine, thread, answer, waits));
+    EXPECT_EQ(engine.told, 4U);
 }
 
 TEST(Wait, on_a_crowded_core_forgets_a_peer_that_seems_to_run_and_does_not_answer) {
-    expect_when_undisturbed([](heddle::core::Thread& thread) {
-        CrowdedEngine engine{.answers_at = 280};
-        // Four bursts, and more and more single polls between them.
-        if (offers_until_answer(engine, thread) <= 20) return false;
-        engine.answers_at = 1;
-        return offers_until_answer(engine, thread) == 0;
-    });
+    CrowdedEngine engine{.answers_at = 280};
+    heddle::core::Thread thread;
+    // Four bursts, and more and more single polls between them.
+    EXPECT_GT(offers_until_answer(engine, thread), 20);
+    engine.answers_at = 1;
+    EXPECT_EQ(offers_until_answer(engine, thread), 0);
 }
 
 }  // namespace
