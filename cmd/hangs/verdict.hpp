@@ -10,6 +10,7 @@
 ///                (wait_graph.hpp).
 /// No verdict     is a value: no sentence is given that may be wrong.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct Verdict {
     std::vector<std::string> sentences;  ///< the first is the verdict, the others explain it
 
     bool is_proven_stuck() const { return kind >= Kind::deadlock; }
+    /// Returns whether all ranks of the snapshot that live are stuck. Others may have woken between
+    /// the looks.
+    bool is_of_all(const Snapshot& snapshot) const {
+        return std::all_of(snapshot.ranks.begin(), snapshot.ranks.end(), [&](const Rank& rank) {
+            return rank.end || std::find(ranks.begin(), ranks.end(), rank.rank) != ranks.end();
+        });
+    }
 };
 
 /// Judges two snapshots. `second` was taken a moment after `first`.

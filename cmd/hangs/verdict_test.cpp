@@ -107,6 +107,18 @@ TEST(Verdict, names_a_deadlock_and_its_circle) {
               "rank 1 waits for rank 0 in MPI_Recv(source 0, tag 7, MPI_COMM_WORLD)");
 }
 
+TEST(Verdict, is_of_all_if_each_rank_is_stuck_or_has_ended) {
+    Looks job = circle();
+    EXPECT_TRUE(job.verdict().is_of_all(job.now));
+    // Rank 2 has woken between the looks.
+    const Verdict partial =
+        job.verdict_after([](Snapshot& later) { ++later.ranks[2].threads.front().switches; });
+    EXPECT_EQ(partial.ranks, (std::vector<int>{0, 1}));
+    EXPECT_FALSE(partial.is_of_all(job.now));
+    job.now.ranks[2].end = "ended with exit code 0";
+    EXPECT_TRUE(partial.is_of_all(job.now));
+}
+
 TEST(Verdict, counts_no_thread_that_waits_for_another_one_of_its_rank) {
     Looks job = circle();
     for (Rank& rank : job.now.ranks) rank.thread_level = 4096;

@@ -48,17 +48,6 @@ std::uint64_t fingerprint_of_waits(const Kept& kept) {
     return all;
 }
 
-namespace {
-
-/// Returns whether the verdict says of each rank that lives that it is stuck.
-bool is_of_all(const hangs::Verdict& verdict, const hangs::Snapshot& snapshot) {
-    const auto living = std::count_if(snapshot.ranks.begin(), snapshot.ranks.end(),
-                                      [](const hangs::Rank& rank) { return !rank.end; });
-    return verdict.ranks.size() == static_cast<std::size_t>(living);
-}
-
-}  // namespace
-
 bool DeadlockWatch::look(long long now) {
     if (due_ < 0 || now < due_) return false;
     const std::uint64_t before = std::exchange(last_, fingerprint_of_waits(kept_));
@@ -84,7 +73,7 @@ bool DeadlockWatch::judge() {
         first_.reset();
         return false;
     }
-    if (!is_of_all(verdict, second) && --looks_left_ > 0) {
+    if (!verdict.is_of_all(second) && --looks_left_ > 0) {
         first_ = std::move(second);
         due_ = now_ms() + soon_ms;
         return false;

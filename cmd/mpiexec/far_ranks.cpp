@@ -231,8 +231,11 @@ bool FarRanks::is_to_be_said(const hangs::Verdict& verdict) const {
 /// Returns true if a thread has moved between the looks, at which all ranks answered. It may rest
 /// at the next look.
 bool FarRanks::is_worth_another_look(const hangs::Verdict& verdict) {
-    if (verdict.kind != hangs::Verdict::Kind::none || !(question_->asked || is_asked_by_heddle()))
-        return false;
+    const bool is_none =
+        verdict.kind == hangs::Verdict::Kind::none && (question_->asked || is_asked_by_heddle());
+    const bool is_partial =
+        question_->watches && verdict.is_proven_stuck() && !verdict.is_of_all(question_->now);
+    if (!is_none && !is_partial) return false;
     const auto& ranks = question_->now.ranks;
     return std::all_of(ranks.begin(), ranks.end(),
                        [](const hangs::Rank& rank) { return rank.is_heard_of; }) &&

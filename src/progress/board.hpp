@@ -4,8 +4,8 @@
 ///
 /// Cost           short sleeps write nothing. A thread that has slept for `notice_after` wakes
 ///                once, writes what it waits for, and sleeps on. A user may ask about sleeps as
-///                long as that. The leader writes again after messages that no receive awaits, at
-///                most once in that time (p2p/report/unexpected_notice.hpp).
+///                long as that. The leader writes again after messages that no receive awaits
+///                (p2p/report/unexpected_notice.hpp).
 
 #include <algorithm>
 #include <chrono>

@@ -36,11 +36,17 @@ void NetworkWorker::work() {
     core::Thread& thread = objects::attach(process_, true);
     if (network_.counts_traffic() && thread.attached != nullptr)
         thread.attached->of_library.store(node::of_library_and_counted, relaxed);
+    Engine& engine = *process_.engine;
+    UnexpectedNotice& notice = engine.polling().unexpected_notice();
     while (!ends_.load(relaxed)) {
-        if (!network_.needs_worker(process_.engine->polling().sleepers()))
+        const std::uint32_t sleepers = engine.polling().sleepers();
+        if (!network_.needs_worker(sleepers)) {
             network_.nap(nap);
-        else if (!process_.engine->far().poll_surely(thread))
+        } else if (!engine.far().poll_surely(thread)) {
+            // Messages that the worker has kept have woken no thread of the program.
+            if (sleepers != 0 && notice.is_cheap()) notice.write(thread);
             network_.sleep(longest_sleep);
+        }
     }
 }
 
