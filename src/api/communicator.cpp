@@ -146,8 +146,7 @@ int duplicate(Thread& thread, Comm comm, Out<MPI_Comm> result) {
     return dup_with_info(thread, comm, Hints(thread, MPI_INFO_NULL), result);
 }
 
-/// Duplicates without waiting. While the request is pending, the context is written straight to the
-/// new communicator.
+/// Duplicates without waiting. The new communicator gets its context when the request completes.
 int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
                    Out<MPI_Request> handle) {
     *result = MPI_COMM_NULL;
@@ -155,8 +154,7 @@ int idup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result,
     Twin keeper(*thread.process, made);
     if (const int error = furnish(thread, *comm, made, hints)) return error;
     Request* request = nullptr;
-    if (const int error =
-            comm::start_to_agree(thread, comm::Participants(*comm), made.context, request))
+    if (const int error = comm::start_to_agree(thread, comm::Participants(*comm), made, request))
         return error;
     *result = keeper.keep();
     if (!request->immortal) return hand_out(thread, *comm, request, *handle);

@@ -112,18 +112,20 @@ void leave_together(core::Thread& thread, objects::Communicator& communicator) {
     }
 }
 
-int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,
-                   core::Request*& request) {
+int start_to_agree(core::Thread& thread, const Participants& participants,
+                   objects::Communicator& made, core::Request*& request) {
     thread.process->recycling->step(thread);
     std::vector<core::Request*> parts;
     // The first part is a completed send, so that the request has no status of its own.
     parts.push_back(&thread.engine->requests().completed_send());
+    std::uint32_t& context = made.agreed = 0;
     if (is_between_jobs(thread, participants, everybody(participants))) {
         if (const int error = agree_between_jobs(thread, participants, everybody(participants),
                                                  participants.me(), idup_agreement, context))
             return error;
+        made.context = context;
     } else if (participants.me() == 0) {
-        context = thread.process->contexts.take();
+        made.context = context = thread.process->contexts.take();
         for (std::int32_t place = 1; place < participants.size(); ++place)
             parts.push_back(
                 start_send(thread, participants, &context, sizeof context, place, idup_agreement));
@@ -133,7 +135,7 @@ int start_to_agree(core::Thread& thread, const Participants& participants, std::
             start_receive(thread, participants, &context, sizeof context, 0, idup_agreement));
     }
     request = std::find(parts.begin(), parts.end(), nullptr) == parts.end()
-        ? p2p::join(thread, parts, {}, &context)
+        ? p2p::join(thread, parts, {}, &made)
         : nullptr;
     if (request != nullptr) return MPI_SUCCESS;
     return objects::fail(thread, &participants.communicator(), MPI_ERR_NO_MEM,

@@ -47,11 +47,10 @@ int agree_on_context(core::Thread& thread, const Participants& participants,
                      std::span<const std::int32_t> members, std::int32_t me, std::int32_t tag,
                      std::uint32_t& context);
 
-/// Does the same for all participants, without waiting. `context` is set when the request is
-/// complete, and must not move until then. Between jobs it waits, and returns a request that is
-/// complete.
-int start_to_agree(core::Thread& thread, const Participants& participants, std::uint32_t& context,
-                   core::Request*& request);
+/// Does the same for all participants, without waiting: `made` has its context when the request is
+/// complete. Between jobs it waits, and returns a request that is complete.
+int start_to_agree(core::Thread& thread, const Participants& participants,
+                   objects::Communicator& made, core::Request*& request);
 
 /// Proposes a context of the first member. `reserved` tells whether all members have reserved it;
 /// otherwise none has it. `context` receives it.

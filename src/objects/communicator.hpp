@@ -35,22 +35,24 @@ namespace heddle::objects {
 
 struct Info;
 
-/// A flag that every message reads and any thread may write at any time: readers may see the old or
-/// the new value.
-class Flag {
+/// A value that every message reads and any thread may write at any time. Readers may see the old
+/// one or the new one.
+template <class T>
+class Relaxed {
 public:
-    Flag(bool value) noexcept : value_(value) {}
-    Flag(const Flag& other) noexcept : value_(bool{other}) {}
-    Flag& operator=(const Flag& other) noexcept { return *this = bool{other}; }
-    Flag& operator=(bool value) noexcept {
+    Relaxed(T value) noexcept : value_(value) {}
+    Relaxed(const Relaxed& other) noexcept : value_(T{other}) {}
+    Relaxed& operator=(const Relaxed& other) noexcept { return *this = T{other}; }
+    Relaxed& operator=(T value) noexcept {
         value_.store(value, relaxed);
         return *this;
     }
-    operator bool() const noexcept { return value_.load(relaxed); }
+    operator T() const noexcept { return value_.load(relaxed); }
 
 private:
-    std::atomic<bool> value_;
+    std::atomic<T> value_;
 };
+using Flag = Relaxed<bool>;
 
 /// Assertions of the user (MPI 5.0, 7.4.4), as info keys mpi_assert_*.
 struct Hints {
@@ -82,12 +84,15 @@ struct Nodes;
 /// Every message reads the fields above the line. They are written only while the communicator is
 /// made, except the hints.
 struct Communicator : core::Object {
-    std::uint32_t context = 0;  ///< of point-to-point; collectives use context + 1
-    std::int32_t rank = 0;      ///< of this process, in the local group
-    std::int32_t peers = 0;     ///< size of the group that messages go to (the remote one, if any)
+    /// Context of point-to-point messages; collectives use context + 1. MPI_Comm_idup sets it when
+    /// its request completes, while reports look for the communicator of a context.
+    Relaxed<std::uint32_t> context = 0;
+    std::int32_t rank = 0;   ///< of this process, in the local group
+    std::int32_t peers = 0;  ///< size of the group that messages go to (the remote one, if any)
     const std::int32_t* processes = nullptr;  ///< rank in that group -> number of the process
     Hints hints;                              ///< written by MPI_Comm_set_info, too
     // ----
+    std::uint32_t agreed = 0;  ///< where the context arrives while MPI_Comm_idup is pending
     Communicator* next = nullptr;
     Group* group = nullptr;  ///< local group, counted
     /// The remote group of an intercommunicator, counted; otherwise nullptr.

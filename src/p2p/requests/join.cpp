@@ -16,10 +16,12 @@ namespace {
 
 class Join final : public Listener {
 public:
-    Join(core::Request& whole, std::span<core::Request* const> parts, std::vector<std::byte> kept)
+    Join(core::Request& whole, std::span<core::Request* const> parts, std::vector<std::byte> kept,
+         objects::Communicator* made)
         : whole_(whole),
           parts_(parts.begin(), parts.end()),
           kept_(std::move(kept)),
+          made_(made),
           left_(static_cast<std::uint32_t>(parts.size())) {}
 
     void start(ProgressCall& call) noexcept {
@@ -37,6 +39,7 @@ public:
         if (left_.fetch_sub(1, acq_rel) != 1) return tell_of_part(call, whole);
         if (parts_.front()->error == MPI_ERR_TRUNCATE) [[unlikely]]
             tell_what_was_cut();
+        if (made_ != nullptr) made_->context = made_->agreed;
         call.complete(whole_);
         end(call.thread, by_completion);
     }
@@ -50,7 +53,8 @@ public:
     }
     const std::vector<core::Request*>& parts() const noexcept { return parts_; }
     const objects::Session* session = nullptr;  ///< session of its sends
-    const std::uint32_t* needed = nullptr;
+    /// A communicator was to get its context, and there was none.
+    bool without_context() const noexcept { return made_ != nullptr && made_->context == 0; }
 
     static constexpr std::uint32_t by_completion = 1;
     static constexpr std::uint32_t by_owner = 2;
@@ -72,6 +76,7 @@ private:
     core::Request& whole_;
     std::vector<core::Request*> parts_;
     std::vector<std::byte> kept_;
+    objects::Communicator* made_;
     std::atomic<std::uint32_t> left_;
     std::atomic<std::uint32_t> ended_{0};
 };
@@ -81,16 +86,15 @@ Join& join_of(const core::Request& whole) noexcept { return *static_cast<Join*>(
 }  // namespace
 
 core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
-                    std::vector<std::byte> kept, const std::uint32_t* needed) {
+                    std::vector<std::byte> kept, objects::Communicator* made) {
     Engine& engine = *thread.engine;
     const auto over = [](const core::Request* part) { return part->immortal; };
     if (!parts.empty() && std::all_of(parts.begin() + 1, parts.end(), over)) return parts.front();
     core::Request* whole = engine.requests().take(thread);
     if (whole == nullptr) return nullptr;
-    auto owner = std::make_unique<Join>(*whole, parts, std::move(kept));
+    auto owner = std::make_unique<Join>(*whole, parts, std::move(kept), made);
     whole->operation = core::Operation::join;
     whole->error = 0;
-    owner->needed = needed;
     whole->cancelled = false;
     whole->any_tag = true;  // its parts are in several instances
     whole->communicator = nullptr;
@@ -112,7 +116,7 @@ namespace {
 int error_of(const Join& join) noexcept {
     for (const core::Request* part : join.parts())
         if (part->error != MPI_SUCCESS) return part->error;
-    return join.needed != nullptr && *join.needed == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+    return join.without_context() ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 int look(const core::Request& whole, MPI_Status* status) {

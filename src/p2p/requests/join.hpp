@@ -11,9 +11,10 @@
 namespace heddle::p2p {
 
 /// Joins `parts`, which it takes over. The first one gives the status if it is a receive. `kept` is
-/// kept until the end. The join fails if a number that the parts bring, `needed`, is 0 in the end.
-/// Returns the first part if the others are complete sends, or nullptr if memory has run out.
+/// kept until the end. If `made` is given, the parts bring the context that its members
+/// have agreed on; the join fails if that is 0. Returns the first part if the others are complete
+/// sends, or nullptr if memory has run out.
 core::Request* join(core::Thread& thread, std::span<core::Request* const> parts,
-                    std::vector<std::byte> kept = {}, const std::uint32_t* needed = nullptr);
+                    std::vector<std::byte> kept = {}, objects::Communicator* made = nullptr);
 
 }  // namespace heddle::p2p
