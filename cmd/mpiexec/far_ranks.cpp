@@ -32,14 +32,28 @@ FarRanks::FarRanks(EventLoop& loop, const Job& job, DeadlockWatch::Reaction reac
       reaction_(reaction),
       on_verdict_(std::move(on_verdict)),
       ranks_(static_cast<std::size_t>(job.ranks_elsewhere)) {
-    loop_.watch(socket_.get(), POLLIN, [this] { accept(); });
+    listen();
 }
 
 // ---- connections ----
 
+void FarRanks::listen() {
+    deaf_until_ = -1;
+    loop_.watch(socket_.get(), POLLIN, [this] { accept(); });
+}
+
+/// Leaves connections in the socket's queue for a while. Descriptors may be there again then.
+void FarRanks::be_deaf() {
+    deaf_until_ = now_ms() + deaf_ms;
+    loop_.unwatch(socket_.get());
+}
+
 void FarRanks::accept() {
     UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) return;
+    if (!socket) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) be_deaf();
+        return;
+    }
     const int on = 1;
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     Connection& connection = connections_.emplace_back();
@@ -140,10 +154,12 @@ long long FarRanks::due() const {
         const long long next = answered(one) ? 0 : one.until;
         least = least < 0 ? next : std::min(least, next);
     }
+    if (deaf_until_ >= 0) least = least < 0 ? deaf_until_ : std::min(least, deaf_until_);
     return least;
 }
 
 void FarRanks::look(long long now) {
+    if (deaf_until_ >= 0 && now >= deaf_until_) listen();
     watched_.remove_if([](const Watched& one) { return one.asker->gone; });
     connections_.remove_if([](const Connection& connection) { return connection.gone; });
     look_at_watched(now);

@@ -55,7 +55,7 @@ public:
     void look(long long now);
 
 private:
-    static constexpr long long usual_ms = 400, soon_ms = 100, most_ms = 60'000;
+    static constexpr long long usual_ms = 400, soon_ms = 100, most_ms = 60'000, deaf_ms = 500;
     static constexpr std::chrono::milliseconds for_answers{2000}, for_lines{2000};
     static constexpr std::uint32_t longest_watch_ms = 3'600'000;
 
@@ -91,6 +91,8 @@ private:
         std::vector<std::function<void()>> then;
     };
 
+    void listen();
+    void be_deaf();
     void accept();
     void hear(Connection& connection, char kind, std::string_view bytes);
     void introduce(Connection& connection, std::string_view bytes);
@@ -132,6 +134,7 @@ private:
     std::list<Connection> connections_;
     std::list<Watched> watched_;
     std::optional<Question> question_;
+    long long deaf_until_ = -1;  ///< -1 while the socket is listened to
     std::uint32_t round_ = 0, watch_round_ = 0;
     std::uint64_t last_ = 0;      ///< the fingerprint when the watch last judged
     long long judge_at_ = -1;     ///< when the watch asks; -1 if some rank does not wait

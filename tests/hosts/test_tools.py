@@ -78,6 +78,20 @@ class Where(unittest.TestCase):
         self.assertIn("heddle where: mpiexec of a job on several hosts does not answer", there, job)
         self.assertRegex(there, r"1 rank of a job, those on this machine[^\n]*:\n  rank 1 \(pid \d+\): ", job)
 
+    def test_sleeps_while_mpiexec_has_no_descriptors(self):
+        """Who asks meanwhile is answered when there are some again."""
+        job = run("mpiexec.hydra", 2, "computes", until(f"{HEDDLE} where", "ranks on 2 hosts") + f"""
+            keeper=$(pgrep -xo heddle-keeper)
+            ticks() {{ awk '{{ print $14 + $15 }}' /proc/$keeper/stat; }}
+            limit=$(prlimit -p $keeper --nofile --noheadings --output SOFT)
+            free=0; while [ -e /proc/$keeper/fd/$free ]; do free=$((free + 1)); done
+            prlimit -p $keeper --nofile=$free:
+            {HEDDLE} where >/dev/null 2>&1 & asker=$!
+            before=$(ticks); sleep 1; echo :ticks: $(($(ticks) - before))
+            prlimit -p $keeper --nofile=$limit:; wait $asker
+            """ + until(f"{HEDDLE} where", "ranks on 2 hosts"))
+        self.assertLess(int(job.out.split(":ticks: ")[1].split()[0]), 20, job)
+
 
 class Top(unittest.TestCase):
     def test_shows_all_ranks_on_both_hosts(self):
