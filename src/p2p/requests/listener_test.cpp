@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "mpi.h"
+#include "node/waits_for.hpp"
+#include "objects/process.hpp"
 #include "testing/job.hpp"
 
 namespace {
@@ -137,6 +139,30 @@ TEST(Agreement, threads_make_communicators_at_once) {
             }
         }
         MPI_Comm_free(&parent);
+    });
+}
+
+TEST(Agreement, reports_look_for_a_communicator_while_others_are_made) {
+    constexpr int ranks = 2;
+    static std::atomic<int> makers;
+    makers = ranks;
+    run_job(ranks, 2, [](int, int thread) {
+        heddle::objects::Process& process = *heddle::objects::attached_thread()->process;
+        constexpr std::uint32_t of_none = 1 << 20;  // so all communicators are looked at
+        while (thread == 1 && makers.load() > 0) {
+            heddle::node::AwaitedEvent event{};
+            heddle::objects::tell_communicator(process, of_none, event, -1);
+            EXPECT_EQ(event.size, 0);
+        }
+        for (int round = 0; thread == 0 && round < 100; ++round) {
+            MPI_Comm made;
+            MPI_Request request;
+            MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            MPI_Barrier(made);
+            MPI_Comm_free(&made);
+        }
+        if (thread == 0) --makers;
     });
 }
 
