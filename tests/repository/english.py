@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""english.py [PATH...]: the rules of English that a program can check (CONTRIBUTING.md), in comments of C and C++ and in
-documents. Without a PATH it checks all files of the repository.
+"""english.py [PATH...]: the rules of English that a program can check (CONTRIBUTING.md), in comments and documents. Without
+a PATH it checks all files of the repository.
 
 Lines       of C and C++ have at most 100 columns.
 Sentences   have at most 20 words in comments, 25 in documents. They end at a full stop, a colon, a semicolon, a question
@@ -9,8 +9,10 @@ Beginnings  no sentence begins with What, Who, Whoever, Of or Where, unless it i
 Words       a thread, rank, process or function is named. The words of WORDS name none.
 """
 
+import io
 import re
 import sys
+import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +23,7 @@ LABEL = re.compile(r"[A-Z][\w'()]*( [\w'()]+){0,2} {2,}")  # "Thread safety  non
 POINT = re.compile(r"([-*]|\(?[0-9]+[.)]|[0-9]+ |\([a-z0-9]+\)|@\w+) +")
 END = re.compile(r"(?<=[.:;?!])[)*\"]* +")
 CODE = {".c", ".h", ".cpp", ".hpp"}
+MARKS = {".sh": "#", ".cmake": "#", ".txt": "#", ".f90": "!"}  # of comments; a .txt is a CMakeLists.txt
 FOLDERS = [".github", "abi", "bench", "check", "cmd", "docs", "examples", "faces", "foreign", "fortran", "include", "packaging",
            "src", "tests", "tools", "trace"]
 
@@ -89,6 +92,40 @@ def comments_in(lines):
     yield from split_paragraphs(block)
 
 
+def remarks_in(lines, mark):
+    """Paragraphs of the comments of a language that begins them by a mark and ends them with the line."""
+    block = []
+    for number, line in enumerate(lines, 1):
+        alone = re.match(rf"\s*{mark}(?!!|\$) ?(.*)$", line)
+        behind = re.search(rf"\S\s+{mark} (.*)$", line)
+        if alone:
+            block.append((number, alone.group(1)))
+            continue
+        yield from split_paragraphs(block)
+        block = []
+        if behind and not any(line.count(quote, 0, behind.start(1)) % 2 for quote in "\"'"):
+            yield from split_paragraphs([(number, behind.group(1))])
+    yield from split_paragraphs(block)
+
+
+def remarks_of_python(text):
+    """Paragraphs of comments and docstrings. A comment behind code is a paragraph of its own."""
+    block, fresh = [], True
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        number, column = token.start
+        if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
+            if token.line[:column].strip() or block and block[-1][0] != number - 1:
+                yield from split_paragraphs(block)
+                block = []
+            block.append((number, token.string[1:].removeprefix(" ")))
+        elif token.type == tokenize.STRING and fresh and token.string.startswith('"""'):
+            lines = token.string.strip('"').split("\n")
+            yield from split_paragraphs([(number + at, line[column if at else 0:]) for at, line in enumerate(lines)])
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            fresh = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    yield from split_paragraphs(block)
+
+
 def prose_in(lines):
     """Paragraphs of a document in Markdown: no code, and each cell of a table for itself."""
     fence, kept = False, []
@@ -113,15 +150,23 @@ def plain_words(text):
     return re.sub(r"`[^`]*`", "code", text).replace("**", "")
 
 
+def paragraphs_in(name, text):
+    lines, kind = text.split("\n"), Path(name).suffix
+    if kind in CODE:
+        return comments_in(lines)
+    if kind == ".py":
+        return remarks_of_python(text)
+    return remarks_in(lines, MARKS[kind]) if kind in MARKS else prose_in(lines)
+
+
 def faults_in(name, text):
     lines = text.split("\n")
-    is_code = Path(name).suffix in CODE
-    if is_code:
+    if Path(name).suffix in CODE:
         for number, line in enumerate(lines, 1):
             if len(line) > COLUMNS:
                 yield number, f"{len(line)} columns, of which there are {COLUMNS}"
-    limit = WORDS_IN_COMMENTS if is_code else WORDS_IN_DOCUMENTS
-    for number, sentence in sentences_of(comments_in(lines) if is_code else prose_in(lines)):
+    limit = WORDS_IN_DOCUMENTS if Path(name).suffix == ".md" else WORDS_IN_COMMENTS
+    for number, sentence in sentences_of(paragraphs_in(name, text)):
         shown = sentence if len(sentence) < 60 else sentence[:57] + "..."
         count = len([word for word in sentence.split() if re.search(r"\w", word)])
         if count > limit:
@@ -144,6 +189,10 @@ EXAMPLES = [
     ("a.hpp", "/// " + "word " * 15 + ": " + "word\n/// " * 15 + "\n", 0),
     ("a.hpp", "/// Errors         none.\n/// Thread safety  " + "any " * 12 + "\n", 0),
     ("a.hpp", 'const char* a = "// Where it is";\n', 0),
+    ("a.py", '"""Where it is."""\na = 1  # Of it.\n# ' + "word " * 21 + "\n", 3),
+    ("a.py", '"""Runs it.\n\n    where.py of FILE\n"""\na = """Where"""\n', 0),
+    ("a.sh", "#!/bin/sh\n# Where it is.\ntrue  # Of it.\necho 'a # Where'\n", 2),
+    ("a.f90", "!$omp parallel\n! Where it is.\ncall a()  ! Of it.\n", 2),
     ("a.md", "# What it is\n\nWhat is it? A library.\n\n    Of code\n", 0),
     ("a.md", "| what | Where it is |\n|---|---|\n", 1),
     ("a.md", "Of [links](a.md) and `code with words` the text counts.\n", 1),
@@ -153,7 +202,9 @@ EXAMPLES = [
 
 def files_of(paths):
     files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md"))
-    names = sorted(str(file.relative_to(ROOT)) for file in files if file.suffix in CODE | {".md"} and file.is_file())
+    kinds = CODE | MARKS.keys() | {".md", ".py"}
+    names = sorted(str(file.relative_to(ROOT)) for file in files
+                   if file.suffix in kinds and (file.suffix != ".txt" or file.name == "CMakeLists.txt") and file.is_file())
     wanted = [str(Path(path).resolve().relative_to(ROOT)) for path in paths]
     return [name for name in names if not wanted or any(name == one or name.startswith(one + "/") for one in wanted)]
 
