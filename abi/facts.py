@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The facts of the MPI 5.0 standard ABI as Python values.
 
-functions.json and constants.json say what the ABI contains; everything that is generated or
-checked from them (mpi.h, the stand-ins for missing functions, the tests of the repository) reads
-them through this module.
+functions.json and constants.json say what the ABI contains. Generators and checks read them through this
+module: of mpi.h, of the stand-ins for missing functions, and of the tests of the repository.
 """
 
 import json
@@ -18,8 +17,8 @@ COLUMNS = 100
 # The facts list MPI_Irecv, which sorts among the nonblocking collectives, in their chapter.
 CHAPTER_OF = {"MPI_Irecv": "p2p", "MPI_Irecv_c": "p2p"}
 
-# Arrays in the standard, but MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, which stand for them, are addresses
-# below the first page: given one of them for an array parameter, gcc warns in the user's program.
+# The standard has arrays here. MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, which stand for them, are addresses below
+# the first page: gcc warns in the user's program if one of them is given for an array parameter.
 POINTERS = {"weights", "sourceweights", "destweights"}
 
 
@@ -51,7 +50,7 @@ class Function:
         return "P" + self.name
 
     def declarator(self, name: str) -> str:
-        """`int MPI_Send(const void* buf, ...)`, wrapped at COLUMNS, without the semicolon."""
+        """Returns `int MPI_Send(const void* buf, ...)`, wrapped at COLUMNS, without the semicolon."""
         parameters = ", ".join(map(str, self.parameters)) or "void"
         return wrap(f"{self.returns} {name}({parameters})")
 
@@ -101,12 +100,12 @@ def typedefs() -> list[str]:
 
 
 def status_fields() -> list[tuple[str, str]]:
-    """Type and name of each member of MPI_Status: ("int[5]", "MPI_internal")."""
+    """Returns type and name of each member of MPI_Status: ("int[5]", "MPI_internal")."""
     return [(type_, name) for type_, name in _constants_file()["status"]["fields"]]
 
 
 def write_if_changed(path: Path, text: str) -> None:
-    """Keeps the time stamp of a file that is already right, so that nothing is rebuilt for it."""
+    """Writes the file unless it has this text already: its time stamp stays, and nothing is rebuilt."""
     if not path.exists() or path.read_text() != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -98,8 +98,8 @@ CHAPTERS = {
     "tool": "Tool interface",
 }
 
-# Title of each group of constants and what belongs to it: a pattern for "NAME = VALUE", of which the
-# first that matches wins.
+# Title of each group of constants, and a pattern for the "NAME = VALUE" that belong to it. The first pattern
+# that matches wins.
 CONSTANT_GROUPS = [
     ("Versions of the standard and of the ABI", r"MPI_(ABI_)?(SUB)?VERSION "),
     ("Reduction operations", r".*\(MPI_Op\)"),

@@ -45,7 +45,7 @@ def stand_in(function: facts.Function) -> str:
 
 
 def source(missing: list[facts.Function]) -> str:
-    # The names of the parameters are part of the declarators, and nobody uses them.
+    # The names of the parameters are part of the declarators, and no function body uses them.
     return ('#pragma GCC diagnostic ignored "-Wunused-parameter"\n' + SOURCE_OPENING
             + "".join(map(stand_in, missing)) + "\n}  // extern \"C\"\n")
 

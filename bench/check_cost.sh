@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What mpiexec --check costs: a step of a halo exchange with and without it, in turns. Medians, and the median of the ratios
-# of neighbouring runs.
+# Costs of mpiexec --check: a step of a halo exchange with and without it, in turns. Prints medians, and the median of
+# the ratios of neighbouring runs.
 #
 #   check_cost.sh PROGRAM MPIEXEC [TURNS [CELLS...]]
 #
@@ -15,7 +15,7 @@ shift $(($# > 3 ? 3 : $#))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# step CELLS OPTION...: microseconds
+# step CELLS OPTION...: prints the microseconds of a step.
 step() {
     cells=$1
     shift

@@ -7,9 +7,9 @@
 A peer is NAME=PREFIX (laboratory/contestants.py; peers.sh installs some). The same sources are built
 with each contestant's own compiler wrappers.
 
-Contestants take turns (A B C A B C ...), since a machine changes while one measures. Before and
-after every figure the round trip of a cache line between the first two cores (line.c) tells the
-regime, and only figures of one regime are compared (laboratory/regime.py).
+Contestants take turns (A B C A B C ...), since a machine changes while one measures. The round trip of a
+cache line between the first two cores (line.c) tells the regime. It is measured before and after every
+figure, and only figures of one regime are compared (laboratory/regime.py).
 """
 
 import argparse
@@ -47,7 +47,7 @@ class Yardstick:
 
 
 def heddle(build_dir, scratch):
-    """The library under construction, or None where it is not built."""
+    """Returns the library under construction, or None if it is not built."""
     try:
         return libraries.named(f"heddle={build_dir}", "yield", scratch)
     except libraries.Unusable as problem:
@@ -59,7 +59,7 @@ def heddle(build_dir, scratch):
 
 
 def command(run, contestant):
-    """The command line of a run, or None where the contestant cannot take part."""
+    """Returns the command line of a run, or None if the contestant cannot take part."""
     if isinstance(contestant, Yardstick):
         return [contestant.path, str(run.yardstick_pairs)] if run.yardstick_pairs else None
     if run.script == "startup.py":
@@ -71,7 +71,7 @@ def command(run, contestant):
 
 
 def startup(run, contestant):
-    """startup.py starts its ranks itself; those of several hosts from the first of these."""
+    """Returns the command line of startup.py, which starts its ranks itself, from the first host if there are several."""
     folders = {contestant.program(name).parent for name in ("empty", "memory")}
     script = [sys.executable, str(HERE / run.script), *run.words, *map(str, folders), "--"]
     if run.hosts == 1:
@@ -80,7 +80,7 @@ def startup(run, contestant):
 
 
 def reading_of(outcome):
-    """What a run said; a yardstick's line as if Multirate had printed it."""
+    """Returns the results that a run printed. A yardstick's line counts as one of Multirate."""
     reading = Reading.of(outcome.output, outcome.errors)
     yardstick = re.search(r"pairs (\d+) rate ([\d.]+) M/s", outcome.output)
     if yardstick:
@@ -89,7 +89,7 @@ def reading_of(outcome):
 
 
 def figure(argv, contestant, run, machine):
-    """The regime in which a command ran, and what it said."""
+    """Runs a command. Returns the ns of the cache line before and after it, and its reading."""
     yardstick = isinstance(contestant, Yardstick)
     environment = {**os.environ, **({} if yardstick else contestant.environment_on(run.hosts))}
     before = machine.line_ns()
@@ -102,7 +102,7 @@ def figure(argv, contestant, run, machine):
 
 
 def measure(experiment, contestants, rounds, machine, log):
-    """All figures: (row label, contestant) -> [Sample]. Each goes to the log with its regime, at once."""
+    """Returns all figures: (row label, contestant) -> [Sample]. Logs each at once, with its regime."""
     figures = collections.defaultdict(list)
     for turn in range(rounds):
         print(f"{experiment.title}: round {turn + 1} of {rounds}", file=sys.stderr)
@@ -127,7 +127,7 @@ def measure(experiment, contestants, rounds, machine, log):
 
 
 def cell_text(chosen, cells, label, name, first):
-    """The median; behind it, in brackets, the first contestant's value over this one."""
+    """Returns the median and, in brackets, the first contestant's value over this one."""
     value = cells.get((label, name))
     if value is None:
         return "–"
@@ -140,7 +140,7 @@ def cell_text(chosen, cells, label, name, first):
 
 
 def best_peer(row, cells, chosen, names):
-    """Whose figure is the best of all but the first's, and the first's over it; '' where there is none."""
+    """Returns the first contestant's figure over that of the best peer, and its name; '' if there is none."""
     peers = {name: cells[row.label, name] for name in names[1:]
              if cells.get((row.label, name)) and (row.label, name) not in chosen.foreign}
     ours = cells.get((row.label, names[0]))
@@ -176,7 +176,7 @@ def table(experiment, figures, contestants):
 
 
 def commands(experiment, contestant):
-    """How to repeat one experiment by hand, without the paths of this machine."""
+    """Returns the commands that repeat one experiment by hand, without the paths of this machine."""
     texts = []
     for run in experiment.runs:
         argv = command(run, contestant)
@@ -187,7 +187,7 @@ def commands(experiment, contestant):
 
 
 def own_command():
-    """This very call; only the names of peers and programs, since paths differ elsewhere."""
+    """Returns this call. Peers and programs have no folders, since paths differ elsewhere."""
     words = [re.sub(r"^([\w-]+=)?/.*?([^/]*)$", r"\1…/\2", word) for word in sys.argv[1:]]
     return f"bench/{pathlib.Path(sys.argv[0]).name} {' '.join(words)}"
 
@@ -245,7 +245,7 @@ def find_contestants(args, scratch):
 
 
 def measure_all(args, chosen, contestants, machine):
-    """Prints each table when it is there; answers them, with the commands that give them."""
+    """Prints each table when it is complete. Returns all tables, with the commands that give them."""
     tables = []
     with open(args.log or os.devnull, "a", encoding="utf-8") as log:
         for experiment in chosen:
@@ -257,7 +257,7 @@ def measure_all(args, chosen, contestants, machine):
 
 
 def run(main):
-    """As a program: ends what it has started, and says what is missing."""
+    """Runs main() as a program: ends the children on Ctrl-C, and turns an exception into a message."""
     try:
         main()
     except KeyboardInterrupt:

@@ -4,9 +4,9 @@
 
     compare_hosts.py --build build/release $(peers.sh build/peers) --page results/hosts.md
 
-The hosts are namespaces of this machine with TCP between them (tools/hosts.py), made anew for each run,
-so that it takes root. Peers and how they take turns are those of compare.py. Ranks of Heddle are
-started by the Hydra of the peer mpich, or the one in PATH.
+The hosts are namespaces of this machine with TCP between them (tools/hosts.py). They are made anew for
+each run, which takes root. Peers, and how they take turns, are those of compare.py. The Hydra of the
+peer mpich, or the one in PATH, starts the ranks of Heddle.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def arguments():
 
 
 def find_contestants(args):
-    """Those that can start ranks on several hosts; of others it is said why not."""
+    """Returns the contestants that can start ranks on several hosts. Says why the others cannot."""
     specs = [f"heddle={args.build}", *args.peer]
     everyone = [libraries.named(spec, args.waiting, args.programs.resolve()) for spec in specs]
     libraries.lend_hydra(everyone)
@@ -60,7 +60,7 @@ def find_contestants(args):
 
 
 def version(contestant):
-    """What the library says it is, on one host."""
+    """Returns the version that the library reports, on one host."""
     argv = [*contestant.start(1), str(contestant.program("version"))]
     outcome = jobs.execute(argv, {**os.environ, **contestant.environment}, compare.RUN_TIMEOUT_S)
     return outcome.output.strip() or outcome.problem

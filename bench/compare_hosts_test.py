@@ -14,7 +14,7 @@ import host_experiments
 from laboratory import contestants, hosts
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A launcher that runs a program once and without hosts, and one that starts nothing.
+# A launcher that runs a program once, without hosts, and another that starts nothing.
 LAUNCHER = """#!/bin/sh
 while [ $# -gt 0 ]; do
     [ "$1" != -n ] || { shift 2; break; }

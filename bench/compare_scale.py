@@ -5,8 +5,8 @@
     heddle logp --hosts 2 --parameters between.txt; heddle logp --parameters within.txt
     compare_scale.py --build build/release --between between.txt --within within.txt --hosts 2,4,8
 
-Each algorithm is forced by its knob, and measured with calls in a row, as it is predicted. The ranks of a host share a core, and
-hosts take turns on the cores of this machine, also in the prediction. It takes root. Rows whose error is more than 25 % are marked.
+Each algorithm is forced by its knob, and measured with calls in a row, as it is predicted. The ranks of a host share a core.
+Hosts take turns on the cores of this machine, also in the prediction. It takes root. Rows whose error exceeds 25 % are marked.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def arguments():
 
 
 def predictions(args, hosts):
-    """The rows of `heddle scale` of so many hosts."""
+    """Returns the rows of `heddle scale` for so many hosts."""
     files = [word for name in ("between", "within") if getattr(args, name)
              for word in (f"--{name}", str(getattr(args, name)))]
     command = [args.build / "bin/heddle", "scale", "--nodes", str(hosts), "--ranks-per-node", str(args.each),
@@ -55,7 +55,7 @@ def predictions(args, hosts):
 
 
 def measured(args, contestant, hosts, row):
-    """us of a call, or nothing and why."""
+    """Returns the us of a call. If that cannot be measured, says why and returns None."""
     operation = row["operation"].lower()
     words = ["--operations", operation, "--sizes", str(max(8, row["bytes"])), "--seconds", str(args.seconds),
              "--repetitions", str(args.repetitions)]
@@ -70,7 +70,7 @@ def measured(args, contestant, hosts, row):
 
 
 def compared(args, contestant, hosts):
-    """Rows of (hosts, operation, bytes, algorithm, predicted, measured, error)."""
+    """Yields rows of (hosts, operation, bytes, algorithm, predicted, measured, error)."""
     for row in predictions(args, hosts):
         time = measured(args, contestant, hosts, row) if row["simulated"] else None
         if time is not None:

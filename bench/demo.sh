@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A threaded program at work, then threads against processes as bars: Multirate with 1, 2 and 4 pairs of
-# threads of two processes against as many pairs of processes. Beside it the same with MPICH and Open MPI
-# where their wrappers are installed (Debian's mpicc.mpich, mpicc.openmpi; or PEERS="mpicc:mpicxx:mpiexec
-# ..."). Takes half a minute, and more where the machine is not quiet.
+# A threaded program at work, then threads against processes as bars. Multirate runs with 1, 2 and 4 pairs of
+# threads of two processes, and with as many pairs of processes. MPICH and Open MPI take part if their
+# wrappers are installed (Debian's mpicc.mpich, mpicc.openmpi; or PEERS="mpicc:mpicxx:mpiexec ...").
+# Takes half a minute, and more while the machine is busy.
 #
 #   demo.sh BUILD_DIR
 set -eu
@@ -25,7 +25,7 @@ if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
     green=$(printf '\033[32m') blue=$(printf '\033[34m')
 fi
 
-# Cores that others keep busy, in tenths: what the kernel counts while this script sleeps.
+# Prints the cores that other programs keep busy, in tenths: the kernel counts while this script sleeps.
 others() {
     busy() { awk '/^cpu /{ print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat; }
     before=$(busy)
@@ -33,7 +33,7 @@ others() {
     echo $((($(busy) - before) * 20 / $(getconf CLK_TCK)))
 }
 
-# regime NANOSECONDS: how far two cores are from each other, as `heddle bench` has it.
+# regime NANOSECONDS: prints how far two cores are from each other, in the words of `heddle bench`.
 regime() {
     if [ "$1" -le 120 ]; then echo near; elif [ "$1" -le 350 ]; then echo middle; else echo far; fi
 }
@@ -51,31 +51,31 @@ rate() {
     sed -n 's/^result .* rate=\([0-9.]*\).*/\1/p' "$work/out"
 }
 
-# A pair of turns: threads and processes back to back, since a machine changes while one measures.
+# take_turns PAIRS: measures threads and processes back to back, since a machine changes meanwhile.
 take_turns() {
     threads=$(rate "$build/bin/mpiexec" "$build/bench/multirate" threads "$1")
     processes=$(rate "$build/bin/mpiexec" "$build/bench/multirate" processes "$1")
     echo "$1 $threads $processes $("$build/bench/line")" >>"$work/turns"
 }
 
-# narrow PAIRS: whether the middle half of its ratios lies within a tenth.
+# narrow PAIRS: succeeds if the middle half of its ratios lies within a tenth.
 narrow() {
     awk -v pairs="$1" '$1 == pairs { print $2 / $3 }' "$work/turns" | sort -n | awk '
         { ratio[NR] = $1 }
         END { low = int(NR / 4) + 1; exit !(ratio[NR + 1 - low] <= 1.1 * ratio[low]) }'
 }
 
-# Other libraries: MPICC:MPICXX:MPIEXEC, each compiled as its users would.
+# Other libraries as MPICC:MPICXX:MPIEXEC. Programs are compiled as the library's users would.
 peers=${PEERS:-}
 for name in mpich openmpi; do
     command -v mpicc.$name >/dev/null && peers="$peers mpicc.$name:mpicxx.$name:mpiexec.$name"
 done
-# Open MPI asks for these where it is to run as root, or with more processes than cores.
+# Open MPI needs these to run as root, or with more processes than cores.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 patience=20  # seconds for a run
 
-# each_peer COMMAND: calls it with PEER MPIEXEC NAME for each.
+# each_peer COMMAND: calls COMMAND with PEER MPIEXEC NAME for each peer.
 each_peer() {
     for peer in $peers; do
         mpiexec=${peer##*:}
@@ -88,7 +88,7 @@ each_peer() {
         "$@" "$peer" "$mpiexec" "$name" || echo "  ($name: failed: $(grep -m 1 . "$work/err"))"
     done
 }
-# run_peer COMMAND...: what it prints is in $work/out, or that it took too long.
+# run_peer COMMAND...: writes its output to $work/out, or that it took too long.
 run_peer() {
     status=0
     timeout --kill-after=5 $patience "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
@@ -120,7 +120,7 @@ echo "${bold}Messages per second, 0 bytes, one communicator: threads against pro
 disturbed=$(others)
 
 : >"$work/turns"
-enough=$(($(date +%s) + 45))  # when to be content with what there is
+enough=$(($(date +%s) + 45))  # the time after which three turns suffice
 for pairs in 1 2 4; do
     turn=0
     while [ $turn -lt 3 ] || { [ $turn -lt 9 ] && [ "$(date +%s)" -lt $enough ] && ! narrow $pairs; }; do

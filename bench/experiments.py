@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What compare.py measures: experiments, the commands of each, and the figures to read from them."""
+"""The measurements of compare.py: experiments, the commands of each, and the figures to read from them."""
 
 import dataclasses
 import sys
@@ -9,12 +9,12 @@ SERVERS = ("any", "posted", "in-turn")
 
 @dataclasses.dataclass
 class Row:
-    """A figure to read from the `result` lines of a run: those that have all of `where`."""
+    """A figure to read from the `result` lines of a run that have all of `where`."""
     label: str
     key: str
     unit: str
     where: dict = dataclasses.field(default_factory=dict)
-    more: bool = False  # is better, as of a rate
+    more: bool = False  # more is better, as for a rate
 
     def better(self):
         return max if self.more or self.unit.endswith("/s") else min
@@ -22,9 +22,9 @@ class Row:
 
 @dataclasses.dataclass
 class Run:
-    """One command of an experiment. `script` takes the launcher as arguments instead.
+    """One command of an experiment. A `script` gets the launcher as arguments, and starts the ranks.
 
-    `pinned`: each rank to a core, or where there are several hosts, the ranks of each to one.
+    `pinned`: each rank has a core of its own; on several hosts, the ranks of each host share one.
     """
     rows: list
     ranks: int = 2
@@ -90,13 +90,13 @@ POWERS_OF_FOUR = (0, *(4 ** k for k in range(13)))  # to 16 MiB
 
 
 def exchange(title, sizes, seconds, *words):
-    """One message at a time or in windows, each rank on a core."""
+    """Returns an experiment with one message at a time or with windows, each rank on a core."""
     def run(size):
         rows = [Row(size_name(size), "latency_us", "us", {"bytes": str(size)})]
         return Run(rows, 2, "pingpong", ["--sizes", str(size), "--seconds", str(seconds), *words],
                    pinned=True)
 
-    # A run for each size, so that it is short beside the time for which the cores keep their distance.
+    # Each size has a run of its own, which is short beside the time for which the cores keep their distance.
     return Experiment(title, [run(size) for size in sizes])
 
 
@@ -123,7 +123,7 @@ def collectives(ranks, seconds):
 
 
 def files():
-    """Each place in turn. Rates beside what the same program reaches by itself tell more than those beside each other's."""
+    """Returns an experiment with each place in turn. Rates are compared with those that the same program reaches by itself."""
     def run(place, path, ranks, what, rows, *words):
         words = ["--what", what, "--file", path, *words]
         return Run([Row(f"{place}, {label}", key, unit, {"how": how}, more=unit != "us") for label, key, unit, how in rows],
@@ -152,7 +152,7 @@ def files():
 
 
 def regimes(seconds):
-    """What is asked of one pair with a core each, and of small collectives."""
+    """Returns experiments with one pair of ranks that have a core each, and with small collectives."""
     return {
         "sizes": lambda: [exchange("Half a round trip, buffers left alone", POWERS_OF_FOUR, seconds)],
         "written": lambda: [exchange("Half a round trip, buffers written before and read after",
@@ -207,12 +207,12 @@ def new_processes():
     return Experiment("New processes, and jobs that meet", runs, any_regime=True)
 
 
-# Of pingpong: the word, and what the two processes are.
+# The words of pingpong's --between, and the two processes that each means.
 PAIRS = {"ranks": "two ranks", "jobs": "two jobs", "merged": "two jobs, merged"}
 
 
 def between_jobs(title, sizes, seconds, *words):
-    """The same messages between ranks of a world and between processes of two jobs, each on a core."""
+    """Returns an experiment with equal messages between ranks of a world and processes of two jobs, each on a core."""
     def label(size, between):
         return f"{size_name(size)}, {PAIRS[between]}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What compare_hosts.py measures: jobs on two hosts, the ranks of each on a core where there are two."""
+"""The measurements of compare_hosts.py: jobs on two hosts. Each host's ranks share a core if there are two cores."""
 
 import sys
 
@@ -7,7 +7,7 @@ from experiments import Experiment, Row, Run, size_name
 
 HOSTS = 2
 SIZES = (0, 8, 64, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)
-SMALL = "8"  # bytes of the messages of which rates are measured
+SMALL = "8"  # bytes of the messages whose rates are measured
 
 
 def run(rows, program, words, ranks=HOSTS):
@@ -47,7 +47,7 @@ def rates(args):
 
 
 def regimes(args):
-    """P2's: a server with one thread, and threads at both sides."""
+    """Returns P2's experiment: a server with one thread, and threads at both sides."""
     latency = run([Row("latency regime, 4 clients: round trip", "round_trip_us", "us")], "latency_regime",
                   ["--clients", "4", "--seconds", str(args.seconds)])
     throughput = run([Row("throughput regime, 4 threads", "rate", "M/s")], "throughput_regime",
@@ -62,7 +62,7 @@ def waiting(args):
 
 
 def collectives(args):
-    """All ranks of a host share its core: where there are more than one, waiting decides."""
+    """Returns an experiment in which all ranks of a host share its core. Waiting decides if a host has several ranks."""
     def of(each):
         def one(operation, size):
             label = operation if operation == "barrier" else f"{operation}, {size_name(size)}"

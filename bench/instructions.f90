@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Driver for counting what the bindings add to a C call: instructions_fortran.sh runs it under callgrind. A rank alone
+! Driver for counting what the bindings add to a C call: instructions_fortran.sh runs it under callgrind. A single rank
 ! sends to itself, by the binding that the argument names: mpi or mpi_f08; or mpi_f08 with an element of an array as
 ! buffer, and with ierror.
 module by_mpi

@@ -5,8 +5,8 @@
 #   instructions.sh PROGRAM MPIEXEC [OPTION ...]
 #
 # PROGRAM is the built instructions.c (MPI_Isend and a posted MPI_Irecv of 0 bytes) or instructions_windows.c (calls
-# on a window). It says on its last line how often which function makes calls, and rank 0 runs under callgrind
-# once for each of these, rank 1 without it. MOST="NAME=NUMBER ..." in the environment: more are a failure.
+# on a window). Its last line names the counted functions and how many calls each makes. Rank 0 runs under callgrind
+# once for each function, rank 1 without it. MOST="NAME=NUMBER ..." in the environment: more are a failure.
 set -eu
 
 [ $# -ge 2 ] || { sed -n '3,9p' "$0" >&2; exit 2; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Instructions that a call costs more through a face than through libmpi_abi.so.1, counted by callgrind under
-# MPI_THREAD_MULTIPLE: all of them, in the program, the face and the library.
+# Instructions that a call through a face costs more than through libmpi_abi.so.1: all of them, in the program, the
+# face and the library. callgrind counts under MPI_THREAD_MULTIPLE.
 #
 #   instructions_faces.sh MPIEXEC PROGRAM ABI=PROGRAM ...
 #

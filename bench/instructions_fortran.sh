@@ -4,8 +4,8 @@
 #
 #   instructions_fortran.sh PREFIX [MOST]
 #
-# PREFIX is a build tree or an installation. What the compiler writes at the call is not counted: for mpi_f08 that is
-# a descriptor of the buffer. Fails if a call adds more than MOST.
+# PREFIX is a build tree or an installation. The compiler's code at the call is not counted: for mpi_f08 that is a
+# descriptor of the buffer. Fails if a call adds more than MOST.
 set -eu
 
 [ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '3,9p' "$0" >&2; exit 2; }
@@ -18,8 +18,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$prefix/bin/mpifort" -O2 -w "$source" -o program
 
-# added BINDING ROUTINE FUNCTION: callgrind counts inside the routine of the bindings, whichever of its names it has
-# found, and inside the C function that it calls.
+# added BINDING ROUTINE FUNCTION: prints the instructions that the binding adds. callgrind counts inside the routine of
+# the bindings, under either of its names, and inside the C function that it calls.
 added() {
     upper=$(echo "mpi_$2" | tr '[:lower:]' '[:upper:]')
     valgrind --tool=callgrind --toggle-collect="mpi_$2*" --toggle-collect="$upper*" --callgrind-out-file=counts \

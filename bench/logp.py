@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `heddle logp` runs."""
+"""The program behind `heddle logp`."""
 
 from laboratory import logp_command
 

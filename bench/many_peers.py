@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Resident memory of an empty rank in a job of many, each on a host of its own, all but this one simulated.
+"""Resident memory of an empty rank in a job of many. Each rank has a host of its own; only this one is real.
 
     many_peers.py PROGRAM [RANKS]
 
-PROGRAM is `memory`. This script is the launcher, which says over PMI-1 that there are so many ranks; nobody talks to
-them. Prints one `result` line.
+PROGRAM is `memory`. This script is the launcher, which says over PMI-1 that there are so many ranks; the program
+talks to none of them. Prints one `result` line.
 """
 
 import os
@@ -17,7 +17,7 @@ import threading
 
 
 class Server:
-    """PMI-1 for rank 0 of many: whatever others would have published is what this one has."""
+    """PMI-1 for rank 0 of many. Another rank's published value is the one that rank 0 has published."""
 
     def __init__(self, ranks, connection):
         self.ranks, self.values = ranks, {"PMI_process_mapping": f"(vector,(0,{ranks},1))"}
@@ -45,7 +45,7 @@ class Server:
 
 
 def run(program, ranks):
-    """What the program prints."""
+    """Returns the output of the program."""
     ours, its = socket.socketpair()
     with ours, its:
         threading.Thread(target=Server(ranks, ours).serve, daemon=True).start()

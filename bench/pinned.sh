@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pinned.sh [--host] PROGRAM...: becomes PROGRAM on a core of its own: that of its rank among those that may be used,
-# whichever launcher has started it, and before the library looks at its cores. With --host the ranks of a host share
-# one: that of the number at the end of the name.
+# pinned.sh [--host] PROGRAM...: becomes PROGRAM on a core of its own, before the library looks at its cores. The rank,
+# under any launcher, is the number of the core among those that may be used. With --host the ranks of a host share
+# one: the number at the end of the host's name.
 set -eu
 
 [ $# -gt 0 ] || { sed -n '3,5p' "$0" >&2; exit 2; }

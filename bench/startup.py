@@ -4,8 +4,8 @@
 
     startup.py [--ranks N] DIR -- MPIEXEC [OPTION ...]
 
-DIR holds the programs `empty` and `memory`. Prints one `result` line each. With --ranks it is start and end of so many empty
-ranks, and in turn with them of as many /bin/true, which is what the launcher itself takes.
+DIR holds the programs `empty` and `memory`. Prints one `result` line each. With --ranks it measures start and end of so
+many empty ranks. In turn with them it starts as many /bin/true, which is what the launcher itself takes.
 """
 
 import argparse
@@ -19,7 +19,7 @@ RANKS = (1, 2, 4, 8, 16)
 
 
 def start_ms(launch, program, ranks):
-    """Wall time, in ms, of so many ranks that initialise and finalise."""
+    """Returns the wall time, in ms, of so many ranks that initialise and finalise."""
     begin = time.monotonic()
     subprocess.run([*launch, "-n", str(ranks), program], check=True, stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL)
@@ -27,7 +27,7 @@ def start_ms(launch, program, ranks):
 
 
 def starts_ms(launch, programs, ranks, runs):
-    """Those of several programs in turn. The first turn reads the files from disk and does not count."""
+    """Returns such times of several programs in turn. The first turn reads the files from disk and does not count."""
     turns = [[start_ms(launch, program, ranks) for program in programs] for _ in range(runs + 1)]
     return list(zip(*turns[1:]))
 
@@ -47,7 +47,7 @@ def report_beside_launcher(launch, program, ranks, runs):
 
 
 def memory_kib(launch, program, ranks, words):
-    """Resident memory of a rank, in KiB by kind, as the program printed it."""
+    """Returns the resident memory of a rank, in KiB by kind, as the program printed it."""
     run = subprocess.run([*launch, "-n", str(ranks), program, *words], check=True,
                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return {key: int(value) for key, value in re.findall(r"(\w+_kib\w*)=(\d+)", run.stdout)}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What an event of a trace costs: the calls of a message with and without mpiexec --trace, in turns; medians.
+# The cost of an event of a trace: the calls of a message with and without mpiexec --trace, in turns. Prints medians.
 #
 #   trace_cost.sh PROGRAM MPIEXEC [TURNS]
 #

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The papers' figures as data: a file for each paper, whose PAPER lists them (see ../README.md)."""
+"""The papers' figures as data. Each paper has a file, whose PAPER lists its figures (see ../README.md)."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files: collective access beside the program's own exchange, blocks beside pwrite and pread, opening, and computing
-beside a write. In memory and on a disk.
+beside a write. Files lie in memory and on a disk.
 
-From no paper: what this project promises.
+The figures come from no paper: they show what this project promises.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """P1: communication resources instances, and how many threads of a process gain by them.
 
-The paper has 1, 10 and 20 instances for up to 20 pairs of threads; Heddle's knob knows powers of two, so
-that these are 1, 4 and 32 here: one for all, fewer than pairs, and one for each. A receiver posts its
-window before the sender is told to send it, which keeps unexpected messages out of the rates.
+The paper has 1, 10 and 20 instances for up to 20 pairs of threads. Heddle's knob takes powers of two, so that
+these are 1, 4 and 32 here: one for all, fewer than pairs, and one for each. A receiver posts its window before
+it tells the sender to send, which keeps unexpected messages out of the rates.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ANY_TAG = ("--tag", "any")
 
 
 def recipe(instances: int, assignment: str, progress: str) -> dict[str, str]:
-    """The paper's library: instances, and matching in a list for each source of a communicator."""
+    """Returns the recipe of the paper's library: instances, and matching in a list for each source of a communicator."""
     return {"HEDDLE_INSTANCES": str(instances), "HEDDLE_ASSIGNMENT": assignment,
             "HEDDLE_PROGRESS": progress, "HEDDLE_MATCHER": "source"}
 
@@ -40,7 +40,7 @@ def processes(name: str, who: Who) -> Series:
 
 
 def design(instances: int, assignment: str, progress: str, words: tuple[str, ...] = ()) -> Series:
-    """A line of figure 3 or 4; solid is round-robin, dashed is dedicated, as in the paper."""
+    """Returns a line of figure 3 or 4. Solid is round-robin and dashed is dedicated, as in the paper."""
     several = f"{instances} instances, {assignment}"
     return threads("1 instance" if instances == 1 else several, words,
                    recipe(instances, assignment, progress), colour=COLOURS[instances],
@@ -179,7 +179,7 @@ ROUND_ROBIN = threads("concurrent progress, 32 instances, round-robin", (),
 AS_IT_COMES = threads("Heddle as it comes", (), TIMED_MATCHING, colour="black")
 
 
-# The receivers are rank 1: what they send to tell senders to go on is not counted.
+# The receivers are rank 1. The messages by which they tell senders to go on are not counted.
 OUT_OF_SEQUENCE, RECEIVED = Counter("out_of_sequence", 1), Counter("received_messages", 1)
 NS_IN_MS = 1e-6
 

@@ -4,7 +4,7 @@
 The recipes have one instance behind one global critical section, as MPICH 3.2 has one path behind one
 lock. P-X-Y is the two-level priority lock: X for the main path, Y for the progress path.
 
-What HMCS is good and bad for shows on machines of many cores in several groups; bench/micro/lock_simulation
+The strengths and weaknesses of HMCS show on machines of many cores in several groups. bench/micro/lock_simulation
 has the same protocols on a simulated one.
 
 The proxy application of section 7, SNAP, is represented by a sweep of the same structure, in Fortran (sweep/).
@@ -20,7 +20,7 @@ from laboratory.readings import Result
 
 THREADS = (1, 2, 4, 8, 16, 24, 32, 46, 68, 88)
 SIZES = (1, 16, 64, 256, 1024, 4096, 8192, 16384, 65536)
-EVERY_CORE = str(max(8, cores()))  # threads at full concurrency, enough for contention at least
+EVERY_CORE = str(max(8, cores()))  # threads at full concurrency, at least enough for contention
 
 TIMES = ("--seconds", "{seconds}", "--repetitions", "{repetitions}")
 LATENCY_WORDS = ("--server", "any", "--calls", "nonblocking", *TIMES)
@@ -36,7 +36,7 @@ PATHS = (MAIN, PROGRESS)
 
 
 def lock(name: str) -> Series:
-    """A series with that lock; the knob's value is its name in small letters."""
+    """Returns a series with that lock. The knob's value is its name in small letters."""
     return Series(name, environment={"HEDDLE_INSTANCES": "1", "HEDDLE_CRITICAL_SECTION": "global",
                                      "HEDDLE_LOCK": name.lower()})
 
@@ -73,7 +73,7 @@ def throughput(number: str, title: str, summary: str, metrics: tuple[Metric, ...
 
 
 def passing(name: str) -> Series:
-    """A lock by itself."""
+    """Returns a series of a lock by itself."""
     return Series(name, words=("--lock", name.lower()))
 
 

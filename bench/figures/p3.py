@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Balaji et al.: n senders, each with a single-threaded receiver of its own.
 
-Per Object locks connections in the paper, which are the outboxes of instances here. So that senders share
-none, as in the paper, each has a tag of its own.
+In the paper, Per Object locks connections, which are the outboxes of instances here. Each sender has a tag of
+its own, so that senders share no outbox, as in the paper.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SENDERS = (1, 2, 3, 4, 6, 8, 16, 32, 64)
 
 def granularity(section: str, pools: str = "common", counts: str = "locked") -> dict[str, str]:
     recipe = {"HEDDLE_CRITICAL_SECTION": section, "HEDDLE_LOCK": "mutex"}
-    if section == "global":  # protects pools and counts as it is
+    if section == "global":  # its lock protects pools and counts, too
         return recipe
     return {**recipe, "HEDDLE_REQUEST_POOLS": pools, "HEDDLE_REFERENCE_COUNTS": counts}
 
@@ -65,7 +65,7 @@ def rates(number: str, numbers: str, operation: str, title: str, summary: str,
 
 
 def scaling(words: str, series: str, least: float | None = None, most: float | None = None) -> Claim:
-    """About the rate of all senders over that of one."""
+    """Returns a claim about the rate of all senders over that of one."""
     return Claim(words, At(series), At(series, End.FIRST), least=least, most=most)
 
 
@@ -115,7 +115,7 @@ NONBLOCKING = rates(
 
 
 def acquisitions(series: str, null: int, blocking: int, nonblocking: int) -> list[Claim]:
-    """A row of the paper's table."""
+    """Returns the claims of a row of the paper's table."""
     row = {"null": null, "blocking": blocking, "nonblocking": nonblocking}
     return [Claim(f"{series}, {operation}: {number} for each send.", At(series, operation),
                   least=number - 0.05 if number else None, most=number + 0.05) for operation, number in row.items()]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """P4: how deep queues are searched, and how long they take to drain, when threads exchange halos.
 
-The recipe has one pair of queues as lists, as the paper's library does; beside it Heddle as it comes, and
-for depths a game of chance between threads (docs/STENCILS.md). Depths are Heddle's counters, which other
-MPIs have not; they take part with drain times. Drain times of the paper are what matching alone took;
-here everything counts, from the word that receives are posted to the last message.
+The recipe has one pair of queues as lists, as the paper's library does. Heddle with its defaults stands beside it,
+and for depths a game of chance between threads (docs/STENCILS.md). Depths are Heddle's counters, which other MPIs
+do not have; these take part with drain times. Drain times of the paper are what matching alone took. Here they
+count everything, from the message that receives are posted to the last message.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ THREADS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 LIST = {"HEDDLE_INSTANCES": "1", "HEDDLE_MATCHER": "list"}
 COLOURS = ("tab:blue", "tab:orange", "tab:red")
 
-# The order of messages decides depths, not how long a cache line travels.
+# The order of messages decides depths; the time that a cache line travels does not.
 DEPTH = Metric("depth", "entries looked at for a message", "", Result("depth"), log=True, any_regime=True)
 DRAIN = Metric("drain", "drain time", "ms", Result("drain_ms"), log=True, budget=1.0)
 
 
 def exchange(name: str, words: tuple[str, ...], colour: str) -> tuple[Series, ...]:
-    """One way of exchanging: in a list, as it comes, and between the two ends of the game."""
+    """Returns one exchange in a list, with Heddle's defaults, and at the two extremes of the game."""
     return (Series(f"{name}, list", words, LIST, colour=colour),
             Series(f"{name}, as it comes", words, who=Who.ALL, colour=colour, dashed=True),
             Series(f"{name}, simulated, turns of one operation", (*words, "--simulate", "single"), ranks=1,
@@ -37,7 +37,7 @@ def stencils(decomposition: str, *points: int) -> tuple[Series, ...]:
 
 
 def naive(*each: int) -> tuple[Series, ...]:
-    """With hundreds of messages a list takes seconds for a run, so that there are fewer runs."""
+    """Returns the naive exchanges. A run with hundreds of messages in a list takes seconds, so that there are fewer."""
     return sum((exchange(f"{n} messages each",
                          ("--decomposition", "naive", "--threads", "{x}", "--each", str(n),
                           "--runs", "10" if n < 100 else "3"), colour)
@@ -51,12 +51,12 @@ def figure(number: str, title: str, summary: str, x_label: str, xs: tuple,
 
 
 def depth(words: str, series: str, x, least: float, most: float | None = None) -> Claim:
-    """From a fifth less than in the paper to what turns of whole threads come to, if that is more."""
+    """Returns a claim: from a fifth less than in the paper to the depth of turns of whole threads, if that is more."""
     return Claim(words, At(f"{series}, list", x), least=least, most=most)
 
 
 def here(words: str, series: str, x, most: float, metric: str = "drain") -> Claim:
-    """What this project promises, not the paper."""
+    """Returns a claim that this project makes, not the paper."""
     return Claim(f"Here, as it comes: {words}", At(f"{series}, as it comes", x), most=most, metric=metric)
 
 

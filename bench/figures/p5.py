@@ -2,8 +2,8 @@
 """P5: communication that goes on while the program computes, and what single blocking calls take.
 
 The paper compares a library that has a worker thread with the same without, over TCP. Here other libraries, which have
-none, take part beside Heddle as it comes; over TCP between two hosts (tools/hosts.py), and on one node. The paper computes
-for 2 s, and here it is 5 ms, in which any of these messages could be carried.
+none, take part beside Heddle with its defaults, over TCP between two hosts (tools/hosts.py) and on one node. The paper
+computes for 2 s. Here it is 5 ms, in which any of these messages could be carried.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def metric(key: str, label: str, unit: str = "us", budget: float | None = None) 
 
 
 def everywhere(*ways: tuple[str, tuple[str, ...], str]) -> tuple[Series, ...]:
-    """Each way over TCP and on one node, in one colour."""
+    """Returns series over TCP and on one node, both in the colour that `ways` has for them."""
     return tuple(Series(f"{place}, {name}", words, who=Who.ALL, hosts=hosts, colour=colour, dashed=hosts == 1)
                  for name, words, colour in ways for place, hosts in (("TCP", 2), ("one node", 1)))
 
@@ -39,7 +39,7 @@ OVERLAP = (*everywhere(("sender computes", ("--computing", "sender"), "tab:blue"
 
 
 def here(series: str, x) -> Claim:
-    """What this project promises, not the paper."""
+    """Returns a claim that this project makes, not the paper."""
     return Claim(f"Here, {series}: the wait takes 10 us at most.", At(series, x), most=10, metric="wait_us")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The default recipe against the others (docs/TOOLS.md), in throughput and in latency.
 
-From no paper: what the designs of P1 to P4 cost on the library that has them all. Each recipe differs from
-the default one in what its name says, and in nothing else.
+The figures come from no paper: they show what the designs of P1 to P4 cost on the library that has them all. Each
+recipe differs from the default one in what its name says, and in nothing else.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SERIES = tuple(Series(name, environment=recipe) for name, recipe in RECIPES.item
 
 
 def claims(**limits: float) -> tuple[Claim, ...]:
-    """About each of the others over the default."""
+    """Returns a claim about each other recipe over the default one."""
     return tuple(Claim(f"The default is as good as {name}.", At(name), At(DEFAULT), **limits)
                  for name in RECIPES if name != DEFAULT)
 

@@ -3,11 +3,11 @@
 !
 !   mpiexec -n 4 sweep nx=16 ny=16 nz=16 chunk=4 angles=8 groups=8 iterations=4 threads=2
 !
-! The ranks form a grid over y and z and sweep along x in chunks (KBA): a rank needs what flows in through its y and
-! z faces, and hands on what flows out. Energy groups are shared out to OpenMP threads, and every thread receives and
-! sends the faces of its own groups, under MPI_THREAD_MULTIPLE; the tag tells groups apart: group * 16384 + chunk.
+! The ranks form a grid over y and z and sweep along x in chunks (KBA). A rank needs what flows in through its y and
+! z faces, and hands on what flows out. OpenMP threads share the energy groups. Every thread receives and sends the
+! faces of its own groups, under MPI_THREAD_MULTIPLE; the tag tells groups apart: group * 16384 + chunk.
 !
-! At the end rank 0 sweeps the whole grid alone, with one thread, and the program fails unless every cell is the same.
+! At the end rank 0 sweeps the whole grid alone, with one thread. The program fails unless every cell is the same.
 ! Cells are computed by the same operations in the same order, however the grid is cut.
 module problems
   use, intrinsic :: iso_fortran_env, only: real64
@@ -17,7 +17,7 @@ module problems
     integer :: nx = 16, ny = 16, nz = 16, chunk = 4, angles = 8, groups = 8, iterations = 4, threads = 1
   end type
 
-  ! The cells of a rank, and its neighbours: negative where the grid ends.
+  ! The cells of a rank, and its place in the grid of ranks.
   type :: Part
     integer :: rows = 1, columns = 1, row = 0, column = 0    ! of ranks: rows along y, columns along z
     integer :: y_first = 1, ny = 0, z_first = 1, nz = 0
@@ -25,7 +25,7 @@ module problems
 
 contains
 
-  ! Ranks are as square a grid as they can be.
+  ! Returns the part of a rank. The grid of ranks is as square as it can be.
   function part_of(p, rank, ranks) result(mine)
     type(Problem), intent(in) :: p
     integer, intent(in) :: rank, ranks
@@ -77,7 +77,7 @@ module cells
   implicit none
 contains
 
-  ! What is made in a cell, the same wherever the grid is cut.
+  ! Returns the source of a cell. It does not depend on where the grid is cut.
   pure real(real64) function made(i, j, k, g)
     integer, intent(in) :: i, j, k, g
     made = 1 + 0.25_real64 * mod(i + 2 * j + 3 * k + 5 * g, 7)
@@ -88,8 +88,8 @@ contains
     absorption = 0.5_real64 + 0.1_real64 * g + 0.05_real64 * mod(i * j + k, 5)
   end function
 
-  ! Diamond differences through a chunk of cells, for all angles of an octant. The faces hold what flows in, and
-  ! afterwards what flows out.
+  ! Computes diamond differences through a chunk of cells, for all angles of an octant. The faces hold what flows in,
+  ! and afterwards what flows out.
   subroutine cross(p, m, g, octant, first, flux, source, x_face, y_face, z_face)
     type(Problem), intent(in) :: p
     type(Part), intent(in) :: m
@@ -123,7 +123,7 @@ contains
     end do
   end subroutine
 
-  ! Part of what every group holds scatters into each group.
+  ! Makes the source of a group. A part of every group's flux scatters into each group.
   subroutine make_source(p, m, g, flux, source)
     type(Problem), intent(in) :: p
     type(Part), intent(in) :: m
@@ -175,7 +175,7 @@ contains
     end do
   end subroutine
 
-  ! All octants of a group. Ranks take octants and chunks in the same order, so that nobody waits in a circle.
+  ! Sweeps all octants of a group. Ranks take octants and chunks in the same order, so that they never wait in a circle.
   subroutine sweep_group(p, m, comm, g, flux, source)
     type(Problem), intent(in) :: p
     type(Part), intent(in) :: m
@@ -184,7 +184,7 @@ contains
     real(real64), intent(inout) :: flux(p%nx, m%ny, m%nz)
     real(real64), intent(in) :: source(p%nx, m%ny, m%nz)
     real(real64) :: x_face(p%angles, m%ny, m%nz)
-    ! Two of each: one is sent while the next is computed.
+    ! Each face has two buffers: one is sent while the next is computed.
     real(real64), asynchronous :: y_face(p%angles, p%chunk, m%nz, 0:1), z_face(p%angles, p%chunk, m%ny, 0:1)
     type(MPI_Request) :: received(2), sent(2, 0:1)
     integer :: octant, first, step, side, tag, y_from, y_to, z_from, z_to
@@ -231,7 +231,7 @@ contains
     z_to = rank_at(m, m%row, m%column + along_z)
   end subroutine
 
-  ! Nothing flows into the grid from outside.
+  ! Returns MPI_PROC_NULL outside of the grid: nothing flows in from there.
   integer function rank_at(m, row, column)
     type(Part), intent(in) :: m
     integer, intent(in) :: row, column
@@ -269,7 +269,7 @@ program main
 
 contains
 
-  ! Rank 0 gets the cells of each rank in turn.
+  ! Compares all cells on rank 0, which gets those of each rank in turn.
   subroutine compare(p, ranks)
     type(Problem), intent(in) :: p
     integer, intent(in) :: ranks
