@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the commands' options take."""
+"""Types of the commands' options."""
 
 from __future__ import annotations
 

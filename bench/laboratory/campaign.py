@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures figures: every series and contestant in turn (A B C A B C ...), each point stored at once.
 
-A figure is measured in turns; within one, all series and contestants of an x follow each other. Points
-that are stored already with the same configuration are not measured again. After the turns, cells
-without a sample in the regime that most samples have are measured again, as often as there were turns.
+A figure is measured in turns; within one, all series and contestants of an x follow each other. Points that are
+stored already with the same configuration are not measured again. After the turns some cells lack a sample in the
+regime that most samples have. They are measured again, as often as there were turns.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from .points import SERIES_AS_A_WHOLE, Place, Point, Store
 from .progress import Progress
 from .readings import Reading
 
-REFUSED = "allowed are"  # in what Heddle says of a knob's value
+REFUSED = "allowed are"  # in Heddle's error about a knob's value
 OVERHEAD_S = 0.3  # of a run, besides its repetitions: a first guess
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What the command was told about all figures."""
+    """The command's options that hold for all figures."""
     turns: int = 5
     seconds: float = 0.1  # of a repetition
     repetitions: int = 5
@@ -36,11 +36,11 @@ class Settings:
     only_xs: tuple[str, ...] = ()
     points: Optional[int] = None        # how many xs at most
     tries: int = TRIES                  # of a run, while other programs disturb it
-    again: bool = True                  # measure what has no sample in the regime of the others
+    again: bool = True                  # measure cells that have no sample in the regime of the others
 
 
 def xs_of(figure: Figure, settings: Settings) -> list[X]:
-    """The xs to measure. By default, threads or pairs go to twice the cores, at least to 8."""
+    """Returns the xs to measure. By default, threads or pairs go to twice the cores, at least to 8."""
     xs = list(figure.xs)
     if settings.only_xs:
         return [int(x) if x.isdigit() else x for x in settings.only_xs]
@@ -56,7 +56,7 @@ def takes_part(series: Series, contestant: Contestant) -> bool:
 
 def configuration(figure: Figure, contestants: Sequence[Contestant],
                   settings: Settings) -> dict[str, Any]:
-    """Everything that must be the same for points to stand in one figure."""
+    """Returns everything that must be equal for points to stand in one figure."""
     programs = set() if figure.subcommand else {figure.program_of(series) for series in figure.series}
     return {
         "metrics": [metric.key for metric in figure.metrics],
@@ -88,7 +88,7 @@ class Step:
 
     @property
     def like(self) -> tuple[str, Place]:
-        """Takes as long."""
+        """Returns a key that is equal for steps that take equally long."""
         return self.figure.id, self.place
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Step:
 
 
 class Plan:
-    """The steps of one figure, where its points go, and what cannot be measured and why."""
+    """The steps of one figure, the store of its points, and the series that cannot be measured, with reasons."""
 
     def __init__(self, figure: Figure, contestants: Sequence[Contestant], settings: Settings,
                  store: Store) -> None:
@@ -121,7 +121,7 @@ class Plan:
         self._pairs = pairs
 
     def refuse(self) -> dict[str, list[str]]:
-        """Stores why some series are not measured, and gives them by reason."""
+        """Stores why some series are not measured. Returns these series by reason."""
         known = {(p.place, p.problem) for p in self.store.read()}
         reasons: dict[str, list[str]] = {}
         for (series, contestant), why in self.refused.items():
@@ -132,7 +132,7 @@ class Plan:
         return reasons
 
     def lacking(self) -> list[Step]:
-        """Steps for the places that have no sample in the regime that most samples have."""
+        """Returns steps for the places that have no sample in the regime of most samples."""
         timed = {metric.key for metric in self.figure.metrics if not metric.any_regime}
         points = [p for p in self.store.read() if not p.problem and timed & p.values.keys()]
         if not points or not self.settings.again:
@@ -178,7 +178,7 @@ class Campaign:
 
     @staticmethod
     def _build(plans: Sequence[Plan]) -> None:
-        """All programs first, so that the time that is left can be told. Failures are told by steps."""
+        """Builds all programs first, so that the remaining time can be told. The steps report failures."""
         wanted = {(step.contestant.name, step.figure.program_of(step.series)): step.contestant
                   for plan in plans for step in plan.steps if not step.figure.subcommand}
         for (_, program), contestant in wanted.items():
@@ -203,7 +203,7 @@ class Campaign:
 
     @staticmethod
     def _hopeless(step: Step, point: Point, steps: Sequence[Step]) -> set[tuple[str, Place]]:
-        """What will not do better: the same point, and where a knob was refused its whole series."""
+        """Returns the keys of steps that would fail, too: the same point, or the whole series if a knob was refused."""
         whole = REFUSED in point.problem
         return {other.like for other in steps if other.like == step.like or
                 (whole and (other.series, other.contestant) == (step.series, step.contestant))}
@@ -230,7 +230,7 @@ def values_of(metrics: Sequence[Metric], reading: Reading) -> dict[str, float]:
 
 
 def command(step: Step, settings: Settings) -> tuple[list[str], dict[str, str]]:
-    """The command line of a step, and its environment."""
+    """Returns the command line of a step, and its environment."""
     figure, series, contestant = step.figure, step.series, step.contestant
     stands_for = {"x": step.x, "seconds": f"{settings.seconds:g}", "repetitions": settings.repetitions}
     words = [word.format(**stands_for) for word in (*figure.words, *series.words)]

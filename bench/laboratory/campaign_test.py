@@ -75,7 +75,7 @@ class Campaigns(unittest.TestCase):
                      configuration(chosen, self.everyone, self.settings))
 
     def measure(self, chosen):
-        """The calls that measuring it made, and what was said meanwhile."""
+        """Measures a figure. Returns the calls that were made, and the messages."""
         self.log.write_text("")
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
@@ -174,7 +174,7 @@ class Campaigns(unittest.TestCase):
         self.assertFalse(any(p.problem for p in self.store(figure(ALL)).read()))
 
     def test_what_has_no_sample_in_the_regime_of_the_others_is_measured_again(self):
-        # The line is near at first: for the first run of all, before and after, and far from then on.
+        # The line is near before and after the very first run, and far from then on.
         self.line = self.script("line", LINE.replace("echo 100", f"""
             echo x >>{self.folder}/looks
             [ $(wc -l <{self.folder}/looks) -le 2 ] && echo 100 || echo 900"""))

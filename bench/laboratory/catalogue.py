@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which papers and figures there are: PAPER of every file in ../figures."""
+"""All papers and figures: PAPER of every file in ../figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .figure import At, Figure, Paper
 
 
 class Unknown(Exception):
-    """A name that no figure or paper has; the text says which there are."""
+    """A name that no figure or paper has. The text lists the known ones."""
 
 
 def papers() -> list[Paper]:
@@ -26,7 +26,7 @@ def papers() -> list[Paper]:
 
 
 def check(paper: Paper, figure: Figure) -> None:
-    """A figure that contradicts itself is an error in its file."""
+    """Asserts that a figure does not contradict itself, which would be an error in its file."""
     names = [series.name for series in figure.series]
     assert figure.id.startswith(paper.id + "-"), figure.id
     assert len(set(names)) == len(names), f"{figure.id}: two series of one name"
@@ -40,7 +40,7 @@ def check(paper: Paper, figure: Figure) -> None:
 
 def choose(all_papers: Sequence[Paper], figure_ids: Sequence[str],
            paper_ids: Sequence[str]) -> list[Figure]:
-    """The figures of these ids, in the papers' order; p1-3 stands for p1-3a, p1-3b and so on."""
+    """Returns the figures of these ids, in the papers' order. p1-3 stands for p1-3a, p1-3b and so on."""
     every = [figure for paper in all_papers for figure in paper.figures]
     chosen = set()
     for name in figure_ids:

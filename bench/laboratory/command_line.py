@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`heddle bench`."""
+"""The command `heddle bench`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def leave(problem: object) -> NoReturn:
 
 
 def with_matplotlib() -> None:
-    """Goes on in the distribution's Python where that one has matplotlib and this one has not."""
+    """Goes on in the distribution's Python if that one has matplotlib and this one does not."""
     here = os.path.realpath(sys.executable)
     if has_matplotlib(sys.executable) or here == os.path.realpath(DISTRIBUTION_PYTHON):
         return
@@ -108,7 +108,7 @@ def find_contestants(args: argparse.Namespace, settings: Settings) -> list[conte
 
 
 def check_xs(chosen: Sequence[Figure], settings: Settings) -> None:
-    """Numbers may be any, where a figure has numbers; names have to be the figure's."""
+    """Checks the xs: a figure with numbers takes any number, a figure with names only its own names."""
     for figure in chosen:
         for x in xs_of(figure, settings):
             if x not in figure.xs and (x == 0 or not all(isinstance(v, int) for v in (x, *figure.xs))):
@@ -131,7 +131,7 @@ def measure(args: argparse.Namespace, chosen: Sequence[Figure]) -> None:
 
 
 def report(args: argparse.Namespace, chosen: Sequence[Figure]) -> None:
-    """Prints and writes what is known of the figures; tells once what keeps plots from being drawn."""
+    """Prints and writes the results of the figures. Says once why plots cannot be drawn."""
     missing = None
     for figure in chosen:
         summary = stored(args.out, figure)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPI libraries that take part: how each is built for, launched, and recognised.
 
-A peer is NAME=PREFIX, with PREFIX/bin/mpicc, mpicxx and mpiexec; NAME begins with one of KINDS, which
-says how it is spoken to. ../peers.sh installs some.
+A peer is NAME=PREFIX, with PREFIX/bin/mpicc, mpicxx and mpiexec. NAME begins with one of KINDS, which decides how
+the peer is launched. ../peers.sh installs some.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class Contestant:
     launch: list[str]
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     unbound: tuple[str, ...] = ()  # options for ranks that bind themselves (../pinned.sh)
-    hydra: Optional[pathlib.Path] = None  # who starts ranks on several hosts, unless the library has somebody
+    hydra: Optional[pathlib.Path] = None  # starts ranks on several hosts, unless the library does
 
     def start(self, ranks: int, hosts: int = 1, pinned: bool = False) -> list[str]:
-        """What goes before a program and its words. pinned: each rank, or each host, has a core of its own."""
+        """Returns the words before a program and its arguments. pinned: each rank, or each host, has a core of its own."""
         if hosts > 1:
             place = [*several.made(hosts), *self.launch_on_hosts(ranks, hosts)]
             return [*place, "-n", str(ranks), *([PINNED, "--host"] if pinned else [])]
         return [*self.launch, *(self.unbound if pinned else ()), "-n", str(ranks), *([PINNED] if pinned else [])]
 
     def launch_on_hosts(self, ranks: int, hosts: int) -> list[str]:
-        """A launcher on the first of several hosts; `-n RANKS` follows."""
+        """Returns the launcher's words on the first of several hosts. `-n RANKS` follows."""
         if why := several.problem(self.programs):
             raise Unusable(why)
         if self.name.startswith("openmpi-ucx") or self.name.endswith("-debian"):
@@ -78,27 +78,27 @@ class Contestant:
         return self.name.startswith("heddle")
 
     def program(self, name: str) -> pathlib.Path:
-        """The program of that name, built with the contestant's own wrappers where it is not yet."""
+        """Returns the program of that name. Builds it with the contestant's own wrappers if necessary."""
         path = self.programs / name
         build(source_of(name), path, self.prefix / "bin", self.environment)
         return path
 
     def identity(self) -> str:
-        """Changes when the library does, as far as that can be told."""
+        """Returns a text that changes when the library does, as far as that can be told."""
         if not self.is_heddle:
             return str(self.prefix)
         library = pathlib.Path(heddle_says(self.prefix, "info", r"^ +library +(/.*)$")[0])
         return f"{self.prefix} {hashlib.sha256(library.read_bytes()).hexdigest()[:16]}"
 
     def knobs(self) -> frozenset[str]:
-        """The HEDDLE_* variables that the library knows; it does not look at others."""
+        """Returns the HEDDLE_* variables that the library knows. The library ignores others."""
         if not self.is_heddle:
             return frozenset()
         return frozenset(heddle_says(self.prefix, "info --knobs", r"^(HEDDLE_\w+)"))
 
 
 def heddle_says(prefix: pathlib.Path, arguments: str, pattern: str) -> list[str]:
-    """What the command `heddle` prints that matches the pattern."""
+    """Returns all matches of the pattern in the output of the command `heddle`."""
     done = subprocess.run([prefix / "bin/heddle", *arguments.split()], capture_output=True, text=True,
                           env=without_knobs(), check=False)
     found = re.findall(pattern, done.stdout, re.MULTILINE)
@@ -108,12 +108,12 @@ def heddle_says(prefix: pathlib.Path, arguments: str, pattern: str) -> list[str]
 
 
 def without_knobs() -> dict[str, str]:
-    """The environment without HEDDLE_* variables: what a recipe does not say is as it comes."""
+    """Returns the environment without HEDDLE_* variables: a knob outside of the recipe has its default."""
     return {name: value for name, value in os.environ.items() if not name.startswith("HEDDLE_")}
 
 
 def named(spec: str, waiting: str, scratch: pathlib.Path) -> Contestant:
-    """NAME=PREFIX as a contestant. waiting: whether peers are told to `yield` while they wait."""
+    """Returns NAME=PREFIX as a contestant. waiting: whether peers are told to `yield` while they wait."""
     name, _, given = spec.partition("=")
     if not given or not re.fullmatch(r"[\w.-]+", name):
         raise Unusable(f"--peer wants NAME=PREFIX, not {spec}")
@@ -138,7 +138,7 @@ def named(spec: str, waiting: str, scratch: pathlib.Path) -> Contestant:
 
 
 def lend_hydra(contestants: Sequence[Contestant]) -> None:
-    """Gives everyone the launcher of the peer that has one."""
+    """Gives all contestants the launcher of the peer that has one."""
     launcher = several.hydra_of([c.prefix for c in contestants if c.name.startswith("mpich")])
     for contestant in contestants:
         contestant.hydra = launcher
@@ -153,7 +153,7 @@ def source_of(program: str) -> pathlib.Path:
 
 def build(source: pathlib.Path, program: pathlib.Path, wrappers: pathlib.Path,
           environment: dict[str, str]) -> None:
-    """Compiles an MPI program unless that was done already with the same sources and wrapper."""
+    """Compiles an MPI program, unless it is compiled already from the same sources by the same wrapper."""
     compiler = [str(wrappers / "mpicxx"), "-std=c++20"]
     if source.suffix == ".c":
         compiler = [str(wrappers / "mpicc")]
@@ -189,7 +189,7 @@ def compile_cached(source: pathlib.Path, program: pathlib.Path, compiler: list[s
 
 
 def fingerprint(source: pathlib.Path) -> str:
-    """Of a source and the headers beside it and below."""
+    """Returns a hash of a source and of the headers beside it and below."""
     total = hashlib.sha256()
     for file in (source, *sorted(source.parent.rglob("*.hpp"))):
         total.update(file.read_bytes())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a figure is made of: data only. ../figures/ holds one file for each paper.
+"""The parts of a figure: data only. ../figures/ holds one file for each paper.
 
-In words of a command line, {x}, {seconds} and {repetitions} stand for the point's x and for what the
-command `heddle bench` was told.
+The words of a command line may contain {x}, {seconds} and {repetitions}. The first is the point's x, and the others
+come from the options of `heddle bench`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Mapping, Optional, Union
 
 from .readings import Source
 
-X = Union[int, str]  # a number, or the name of one of several things side by side
+X = Union[int, str]  # a number, or the name of one of several bars
 HEDDLE = "heddle"
 
 
@@ -26,9 +26,9 @@ class Who(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """A quantity, read from each run. `label` stands at the y axis; `log`: as logarithm there.
+    """A quantity, read from each run. `label` stands at the y axis; `log`: the axis is logarithmic.
 
-    `budget`: more than this is too much; the plot is shaded there. `any_regime`: the distance of the
+    `budget`: the plot is shaded beyond this value, which is too much. `any_regime`: the distance of the
     cores does not change the quantity.
     """
     key: str
@@ -42,7 +42,7 @@ class Metric:
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """A line of the figure for each contestant in `who`: a way to run the program.
+    """A line of the figure for each contestant in `who`: one configuration of the program.
 
     `environment` is a recipe of HEDDLE_* variables; there are no others during a run. The program has
     ranks + ranks_per_x * x ranks, on one host or as many on each of several (tools/hosts.py).
@@ -53,7 +53,7 @@ class Series:
     ranks: int = 2
     ranks_per_x: int = 0
     who: Who = Who.HEDDLE
-    program: Optional[str] = None  # None: that of the figure
+    program: Optional[str] = None  # None: the figure's program
     colour: Optional[str] = None
     dashed: bool = False
     hosts: int = 1
@@ -77,26 +77,26 @@ class At:
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """What the paper found, as a summary in words, and what would have to be so here.
+    """A result of the paper in words, and the condition under which it holds here.
 
-    Holds if `above` over `below` (or `above` itself, without `below`) is at least and at most what
-    is said. `each`: for every contestant and not for Heddle alone.
+    The claim holds if `above` over `below` lies between `least` and `most`. Without `below`, `above`
+    itself does. `each`: the claim is for every contestant, not for Heddle alone.
     """
     words: str
     above: At
     below: Optional[At] = None
     least: Optional[float] = None
     most: Optional[float] = None
-    metric: Optional[str] = None  # None: the first
+    metric: Optional[str] = None  # None: the figure's first metric
     each: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """`number` is the paper's name for it, such as "figure 3a". `xs` are all that make sense.
+    """A figure. `number` is the paper's name for it, such as "figure 3a". `xs` are all that make sense.
 
-    `follows_cores`: x counts threads or pairs, so that xs far beyond the cores are left out unless
-    asked for. `subcommand`: the program is one of `heddle`, and has no ranks.
+    `follows_cores`: x counts threads or pairs. Xs far beyond the cores are left out unless the user
+    asks for them. `subcommand`: the program is one of `heddle`, and has no ranks.
     """
     id: str
     number: str
@@ -125,7 +125,7 @@ class Figure:
 
 @dataclasses.dataclass(frozen=True)
 class Paper:
-    """`id` begins the ids of its figures: p1 has p1-3a and so on."""
+    """A paper. Its `id` begins the ids of its figures: p1 has p1-3a and so on."""
     id: str
     title: str
     authors: str

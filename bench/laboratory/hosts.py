@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How ranks are started on several hosts, which tools/hosts.py makes out of namespaces for each run.
+"""Starting ranks on several hosts, which tools/hosts.py makes out of namespaces for each run.
 
-Ranks are bound to no core by any launcher: each would count the same cores, and begin with the same one.
+No launcher binds ranks to cores: on each host it would count the same cores, and begin with the same one.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ def names(hosts: int) -> list[str]:
 
 
 def made(hosts: int) -> list[str]:
-    """What goes before a command that is to run on the first of so many hosts."""
+    """Returns the words before a command that runs on the first of so many hosts."""
     return [str(TOOL), str(hosts)]
 
 
 def with_agent(launcher: pathlib.Path, options: str, *words: str) -> list[str]:
-    """The launcher with options in which a shell on the host fills the agent in."""
+    """Returns the launcher with options in which a shell on the host fills the agent in."""
     return ["sh", "-c", f'exec "$0" {options} "$@"', str(launcher), *words]
 
 
 def by_hydra(launcher: pathlib.Path, ranks: int, hosts: int, kind: str = "launcher") -> list[str]:
-    """kind: how that Hydra calls what reaches other hosts. The number of ranks follows as `-n`."""
+    """Returns the words for Hydra, before `-n RANKS`. kind: its option's name for the agent that reaches other hosts."""
     return with_agent(launcher, f"-{kind} ssh -{kind}-exec {AGENT}", "-hosts", ",".join(names(hosts)),
                       "-ppn", str(ranks // hosts))
 
@@ -45,7 +45,7 @@ def by_prrte(launcher: pathlib.Path, options: Sequence[str], ranks: int, hosts: 
 
 
 def hydra_of(prefixes: Sequence[pathlib.Path]) -> Optional[pathlib.Path]:
-    """Hydra of one of these MPI libraries, or that of the machine."""
+    """Returns the Hydra of one of these MPI libraries, or that of the machine."""
     for prefix in prefixes:
         if (launcher := prefix / "bin/mpiexec.hydra").exists():
             return launcher
@@ -55,7 +55,7 @@ def hydra_of(prefixes: Sequence[pathlib.Path]) -> Optional[pathlib.Path]:
 
 @functools.cache
 def problem(folder: pathlib.Path) -> str:
-    """Why no program that lies there can run on hosts; nothing if it can."""
+    """Returns why no program in that folder can run on hosts, or '' if it can."""
     if not TOOL.is_file():
         return f"there is no {TOOL}"
     folder.mkdir(parents=True, exist_ok=True)

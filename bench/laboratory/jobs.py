@@ -15,7 +15,7 @@ from typing import Iterator, Mapping, Optional, Sequence
 PR_SET_CHILD_SUBREAPER = 36
 PATIENCE_S = 5.0
 SLICES = 20         # of a time limit
-LAST_LOOK_S = 0.05  # at a command that may have ended while this process was stopped
+LAST_LOOK_S = 0.05  # of wait for a command that may have ended while this process was stopped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Outcome:
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of whatever a launcher leaves behind, so that it is found."""
+    """Makes this process the parent of all processes that a launcher leaves behind, so that it finds them."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def execute(argv: Sequence[str], environment: Mapping[str, str], limit_s: float) -> Outcome:
-    """Runs the command in a session of its own, where the terminal's Ctrl-C does not reach it."""
+    """Runs the command in a session of its own, which the terminal's Ctrl-C does not reach."""
     try:
         with subprocess.Popen(argv, env=dict(environment), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -45,17 +45,17 @@ def execute(argv: Sequence[str], environment: Mapping[str, str], limit_s: float)
                 end(job)
                 raise
     finally:
-        end_children()  # also those of a command that was interrupted while it was being started
+        end_children()  # also those of a command whose start was interrupted
     if job.returncode == 0:
         return Outcome(output, errors)
     return Outcome(output, errors, f"exit {job.returncode}: {complaint(errors)}")
 
 
 def communicate(job: subprocess.Popen[str], limit_s: float) -> tuple[str, str]:
-    """The command's output and errors, once it has ended; subprocess.TimeoutExpired after the limit.
+    """Returns the command's output and errors when it has ended. Raises subprocess.TimeoutExpired after the limit.
 
-    Time during which this process itself was stopped does not count, whatever became of the command
-    meanwhile: the limit is spent in slices, of which one that took longer than it should counts no more.
+    Time during which this process itself was stopped does not count, whether the command was stopped or not:
+    the limit is spent in slices, and a slice that took longer counts as one.
     """
     for _ in range(SLICES):
         try:
@@ -66,13 +66,13 @@ def communicate(job: subprocess.Popen[str], limit_s: float) -> tuple[str, str]:
 
 
 def complaint(errors: str) -> str:
-    """The line that names an MPI error; otherwise the last one."""
+    """Returns the line that names an MPI error, or else the last line."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     return next((line for line in lines if "MPI_ERR" in line), lines[-1] if lines else "(no message)")
 
 
 def end(job: subprocess.Popen[str]) -> None:
-    """Ends a command and its processes: asks first, so that a launcher can end its ranks."""
+    """Ends a command and its processes. Sends SIGTERM first, so that a launcher can end its ranks."""
     with undisturbed():
         signal_group(job, signal.SIGTERM)
         try:
@@ -85,7 +85,7 @@ def end(job: subprocess.Popen[str]) -> None:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Whoever asks us to end meanwhile has to wait until all is tidy."""
+    """Blocks SIGINT and SIGTERM inside of the `with` block, so that it can tidy up."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
@@ -101,7 +101,7 @@ def signal_group(job: subprocess.Popen[str], number: int) -> None:
 
 
 def end_children() -> None:
-    """Ends what is left of this process's children; those of theirs become ours, and follow."""
+    """Ends the remaining children of this process. Their children become children of this process, and follow."""
     with undisturbed():
         while children := children_now():
             for child in children:

@@ -8,7 +8,7 @@ import unittest
 
 from laboratory import contestants, jobs
 
-# A launcher that ignores being asked to end, and a rank that left its session.
+# A launcher that ignores SIGTERM, and a rank that left its session.
 STUBBORN = """
 trap '' TERM
 setsid sh -c 'echo $$; exec sleep 100' &
@@ -78,7 +78,7 @@ class Jobs(unittest.TestCase):
             with open(pipe, encoding="ascii") as lines:
                 processes = [int(lines.readline()) for _ in range(2)]
                 interrupted.send_signal(signal.SIGINT)
-                self.assertEqual(lines.read(), "")  # ends when all that hold the pipe have ended
+                self.assertEqual(lines.read(), "")  # ends when all processes that hold the pipe have ended
             interrupted.wait()
         self.assertFalse(any(map(alive, processes)))
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The extended LogP model of P5 (section 4): its parameters from measurements, and what follows for single calls.
+"""The extended LogP model of P5 (section 4): its parameters from measurements, and its predictions for single calls.
 
-All times are in us, lengths in bytes. The paper has overheads without a length, but its table 1 does not, and a library
-treats short and long messages in different ways: here parameters are curves, which are linear between the lengths at which
-they were measured. The paper's receivers do not sleep: w is what the waking of one takes.
+All times are in us, lengths in bytes. The paper has overheads without a length, but its table 1 does not. A library treats
+short and long messages differently: here parameters are curves, which are linear between the lengths at which they were
+measured. The paper's receivers do not sleep: w is the time to wake one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Times = Mapping[int, float]  # by length
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """Linear between its points, of which there is one at least; constant before the first, and straight on after the last."""
+    """A linear interpolation of one point or more. It is constant before the first, and straight on after the last."""
     points: tuple[tuple[int, float], ...]
 
     @staticmethod
@@ -32,57 +32,57 @@ class Curve:
         return low + (high - low) * (length - left) / (right - left)
 
     def until(self, most: int) -> Curve:
-        """Constant after the last point that lies so far at most; the first point stays."""
+        """Returns the curve without the points beyond `most`. The first point stays."""
         return Curve(tuple(point for at, point in enumerate(self.points) if at == 0 or point[0] <= most))
 
     def held(self, length: int) -> float:
-        """The same as at(), but constant after the last point as well."""
+        """Returns the same as at(), but is constant after the last point as well."""
         return self.at(min(length, self.points[-1][0]))
 
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """By length, as bench/blocking, bench/overlap, bench/late and bench/pingpong measure it."""
+    """Times by length, as bench/blocking, bench/overlap, bench/late and bench/pingpong measure it."""
     one_way: Times           # half a round trip
     send_to_waiting: Times   # MPI_Send to a rank that is in MPI_Recv, and sleeps there
     send_to_computing: Times
     isend: Times
     wait: Times              # after computing
     receiver_wait: Times     # of a posted receive, after computing
-    recv_early: Times        # MPI_Recv of what was sent while the receiver computed
-    recv_late: Times         # of what is sent later, without the time until then
-    answer: Times            # of an empty message, to one that was sent to who sleeps
-    waking_send: Times       # MPI_Send of the latter
+    recv_early: Times        # MPI_Recv of a message that was sent while the receiver computed
+    recv_late: Times         # of a message that is sent later, without the time until then
+    answer: Times            # a round trip: a message to a sleeping rank, and its empty answer
+    waking_send: Times       # MPI_Send of that message
     gap: Times               # of messages in a window
     clock: Times             # an empty call, after computing
 
     def part(self, lengths: Sequence[int]) -> Measured:
-        """What was measured at these lengths."""
+        """Returns the measurements at these lengths."""
         return Measured(**{name: {length: time for length, time in times.items() if length in lengths}
                            for name, times in vars(self).items()})
 
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """One way takes o_s + L + (n - 1) G + o_r: the curve `way` is all of it, and G its slope."""
+    """The parameters. One way takes o_s + L + (n - 1) G + o_r: the curve `way` is all of it, and G its slope."""
     limit: int  # the longest message that MPI_Send copies
     o_s: Curve
     o_sb: Curve
     o_r: float
     o_rb: Curve
-    o_w: Curve  # MPI_Wait for what is complete
+    o_w: Curve  # MPI_Wait for a complete request
     way: Curve
     g: float
-    w: Curve    # what one way takes longer when the receiver sleeps and the message comes by itself
-    w_s: float  # for which waking keeps the sender's processor
+    w: Curve    # added to one way if the receiver sleeps and the message comes alone
+    w_s: float  # time for which waking keeps the sender's processor
 
     @property
     def L(self) -> float:
-        """The overheads of calls that follow each other are g at most, whatever they are after computing."""
+        """Returns L. The overheads of calls that follow each other are g at most, though they may be more after computing."""
         return max(0.0, self.way.at(1) - min(self.o_s.at(1), self.g) - min(self.o_r, self.g))
 
     def G(self, length: int) -> float:
-        """For each byte, of the piece of the curve that ends here; 0 before the first."""
+        """Returns the time of each byte, on the piece of the curve that ends here; 0 before the first."""
         before = [n for n, _ in self.way.points if n < length]
         return (self.way.at(length) - self.way.at(before[-1])) / (length - before[-1]) if before else 0.0
 
@@ -90,30 +90,30 @@ class Model:
         return self.way.at(length)
 
     def send(self, length: int) -> float:
-        """(3) with room in the buffer. Else until there is room for the last bytes, so many as it holds; the buffer of a library
-        that has none holds nothing, and this is (2). The receiver sleeps."""
+        """Returns (3) if the buffer has room. Otherwise MPI_Send waits until the buffer has room for the last bytes, as many
+        as it holds. The buffer of a library without one holds 0 bytes, and this is (2). The receiver sleeps."""
         copied = self.o_sb.at(length) + self.w_s
         return copied if length <= self.limit else max(copied, self.recv_late(length - self.limit))
 
     def isend(self, length: int) -> float:
-        """(4)"""
+        """Returns (4)."""
         return self.o_s.at(length)
 
     def wait(self, length: int, computed: float) -> float:
-        """Section 4.3: what is left of the message, which a worker has carried meanwhile."""
+        """Returns the time of section 4.3: that of the rest of the message, which a worker has carried meanwhile."""
         return max(self.o_w.held(length), self.one_way(length) - self.isend(length) - computed)
 
     def recv_early(self, length: int) -> float:
-        """(5)"""
+        """Returns (5)."""
         return self.o_rb.at(length)
 
     def recv_late(self, length: int) -> float:
-        """(6) without the time until the message is sent. The receiver sleeps."""
+        """Returns (6) without the time until the message is sent. The receiver sleeps."""
         return self.one_way(length) + self.w.at(length)
 
 
 def buffered(send_to_computing: Times, computed: float) -> int:
-    """The longest message whose MPI_Send does not wait for its receiver, who computes; so are all that are shorter."""
+    """Returns the longest message whose MPI_Send, like that of shorter ones, does not wait for a computing receiver."""
     limit = 0
     for length in sorted(send_to_computing):
         if send_to_computing[length] > computed / 2:
@@ -123,14 +123,14 @@ def buffered(send_to_computing: Times, computed: float) -> int:
 
 
 def waking(measured: Measured) -> Times:
-    """What is left of an answer's time without one way of its message, and of the empty one. Below 0 where a long message by
-    itself is faster than one of many."""
+    """Returns an answer's time without one way of its message and one of the empty message. It is below 0 if a long message
+    by itself is faster than one of many."""
     way = Curve.through(measured.one_way)
     return {length: time - way.at(length) - way.at(0) for length, time in measured.answer.items()}
 
 
 def model_of(measured: Measured, computed: float) -> Model:
-    """computed: the us for which a rank computes where it does."""
+    """Returns the model. computed: the us for which a computing rank computes."""
     limit, shortest = buffered(measured.send_to_computing, computed), min(measured.one_way)
     o_sb = Curve.through({n: time for n, time in measured.send_to_computing.items() if n <= limit} or {shortest: 0.0})
     return Model(
@@ -148,11 +148,11 @@ def model_of(measured: Measured, computed: float) -> Model:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """P5's table 1 and figures 5 to 7, and half a round trip."""
+    """A table: P5's table 1 and figures 5 to 7, and half a round trip."""
     name: str
     predict: Callable[[Model, int], float]
-    kind: str                # the field of Measured that it predicts
-    needs: tuple[str, ...]   # and those from which its parameters come
+    kind: str                # the field of Measured that the table predicts
+    needs: tuple[str, ...]   # the fields from which its parameters come
     single: bool = True      # one call is timed, not many together
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`heddle logp`: measures what the model of logp.py needs, and prints its predictions beside measurements.
+"""`heddle logp`: makes the measurements that the model of logp.py needs, and prints predictions beside measurements.
 
-Parameters come from other lengths than those that are predicted. Both are measured in turns, a turn being one short run of each
-program; before and after each run the machine is looked at (regime.py, machine.py), and runs of one regime count.
+Parameters come from other lengths than those that are predicted. Both are measured in turns; a turn is one short run of each
+program. The regime of the machine is taken before and after each run (regime.py, machine.py), and runs of one regime count.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ DESCRIPTION = """\
 Measures the parameters of P5's extended LogP model (o_s, o_r, o_sb, o_rb, g, G, L) and of the waking of a receiver (w), predicts
 from them what single calls take, and prints that beside measurements at the lengths of P5's table 1 and beyond, with the error in
 percent, and the reason where it is more than 15 and the measurements say one."""
-FITTED = (1, 30, 70, 300, 700, 1500, 2400,  # 2400 touches what these need, and between it and the next nothing is predicted
+FITTED = (1, 30, 70, 300, 700, 1500, 2400,  # 2400 touches the memory of these; no prediction lies between it and the next
           6000, 14_000, 48_000, 90_000, 110_000, 160_000, 220_000, 300_000, 440_000, 600_000, 880_000,
           1_200_000, 2_000_000, 3_000_000, 5_000_000, 7_000_000, 10_000_000)
 PREDICTED = (10, 100, 1 << 10, 10 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 8 << 20)
 LIMIT_S = 300
 FIRST_GUESS_S = 20  # of a turn
-TRIES = 1  # of a run beside which other programs took part of the machine: it does not count, and turns are short
+TRIES = 1  # of a run that other programs disturbed: it does not count, and turns are short
 
 
 class Failed(Exception):
-    """A run that said nothing of use; the text says why."""
+    """A run without a usable result. The text says why."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A program, and which of its results are which fields of logp.Measured."""
+    """A program, and the fields of logp.Measured that its results fill."""
     program: str
     words: tuple[str, ...]
     fields: Mapping[str, str]  # names of results by field
@@ -59,7 +59,7 @@ class Run:
 
 
 def runs(settings: argparse.Namespace) -> list[Run]:
-    """Those of a turn. A receiver whose partner computes sleeps when it has waited for long enough."""
+    """Returns the runs of a turn. A receiver whose partner computes sleeps after waiting for long enough."""
     repeated = ("--seconds", f"{settings.seconds:g}", "--repetitions", str(settings.repetitions))
     everywhere = ("--sizes", listed(FITTED + PREDICTED), *repeated)
     beside = (*everywhere, "--milliseconds", f"{settings.milliseconds:g}")
@@ -78,7 +78,7 @@ def runs(settings: argparse.Namespace) -> list[Run]:
 
 
 def listed(lengths: Sequence[int]) -> str:
-    """The longest first: it touches all of the library's memory, which otherwise some length is the first to do."""
+    """Returns the lengths, longest first. The first one touches all of the library's memory, so that no other has to."""
     return ",".join(map(str, sorted(lengths, reverse=True)))
 
 
@@ -86,7 +86,7 @@ class Bench:
     """Runs the programs of one library in one place."""
 
     def __init__(self, contestant: Contestant, hosts: int, launcher: Sequence[str], machine: Machine) -> None:
-        """launcher: how to start ranks, if not as the library does on this machine."""
+        """Makes a bench. launcher: the words that start ranks, if not the library's own on this machine."""
         self.contestant, self.hosts, self.launcher, self.machine = contestant, hosts, launcher, machine
 
     def results(self, run: Run) -> list[dict[str, str]]:
@@ -99,7 +99,7 @@ class Bench:
         return results_of(outcome.output)
 
     def sampled(self, run: Run) -> Iterator[tuple[Cell, regime.Sample]]:
-        """What a run says, and in which regime; a disturbed run counts as one during which that changed."""
+        """Yields the results of a run, with its regime. That of a disturbed run is `changing`."""
         before, disturbed = self.machine.line_ns(), self.machine.disturbed
         results = self.machine.alone(lambda: self.results(run))
         seen = regime.between(before, self.machine.line_ns())
@@ -109,7 +109,7 @@ class Bench:
             yield at, regime.Sample(seen, time)
 
     def pingpong(self, hosts: int, words: Sequence[str], prefix: Sequence[str]) -> dict[int, float]:
-        """us of a way by length, of two ranks on hosts of this machine."""
+        """Returns the us of one way by length, between two ranks on hosts of this machine."""
         argv = [*prefix, *self.contestant.start(2, hosts), str(self.contestant.program("pingpong")), *words]
         outcome = jobs.execute(argv, {**without_knobs(), **self.contestant.environment_on(hosts)}, LIMIT_S)
         if outcome.problem:
@@ -156,7 +156,7 @@ def of_rows(rows: Sequence[Row]) -> str:
 
 
 def of_reasons(rows: Sequence[Row]) -> str:
-    """How many predictions are good, and of the others how many for which reason."""
+    """Returns a text: how many predictions are good, and how many of the others have which reason."""
     seen = collections.Counter(row.reason for row in rows)
     unexplained = seen[logp_rows.UNEXPLAINED]
     good = seen[""]

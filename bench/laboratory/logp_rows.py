@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions of logp.py beside measurements of several turns, and why one is off where the measurements say why."""
+"""Predictions of logp.py beside measurements of several turns, with the reason of an error if the measurements say it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .logp import Measured, Model, Table
 
 Cell = tuple[str, int]  # a field of Measured and a length
 TOO_FAR = 15.0  # percent
-FEW = 3  # samples at least, or they say nothing about scatter
+FEW = 3  # samples: fewer say nothing about scatter
 CLOCK, SCATTER, REGIME, UNEXPLAINED = "below the clock", "scatter", "regime", "unexplained"
 REASONS = {
     CLOCK: "the difference is less than what an empty call takes, timed in the same way",
@@ -27,18 +27,18 @@ class Row:
     length: int
     predicted: float
     measured: float
-    scatter: float = 0.0    # of what was measured or of what was predicted, whichever is more
-    clock: float = 0.0      # what an empty call takes; 0 where many calls were timed together
+    scatter: float = 0.0    # of the measurement or of the prediction, whichever is more
+    clock: float = 0.0      # time of an empty call; 0 if many calls were timed together
     foreign: bool = False   # of another regime than the others, or disturbed
 
     @property
     def error(self) -> float:
-        """In percent of what was measured."""
+        """Returns the error in percent of the measurement."""
         return 100 * (self.predicted - self.measured) / self.measured if self.measured else 0.0
 
     @property
     def reason(self) -> str:
-        """Why it is too far off; nothing if it is not."""
+        """Returns why the prediction is too far off, or '' if it is not."""
         difference = abs(self.predicted - self.measured)
         if abs(self.error) <= TOO_FAR:
             return ""
@@ -50,7 +50,7 @@ class Row:
 
 
 def middle_half(values: Sequence[float]) -> float:
-    """The width of the interval in which the middle half of the values lies; 0 of few, which say nothing about it."""
+    """Returns the width of the interval that holds the middle half of the values, or 0 for too few values."""
     if len(values) < FEW:
         return 0.0
     low, _, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -68,7 +68,7 @@ class Comparison:
     """The model of medians over turns, and its rows."""
 
     def __init__(self, cells: regime.Cells[Cell], fitted: Sequence[int], computed: float) -> None:
-        """fitted: the lengths from which parameters come."""
+        """Makes the model. fitted: the lengths from which parameters come."""
         self.chosen = regime.select(cells)
         self.fitted, self.computed = fitted, computed
         self.measured = measured_of(self.chosen.medians())

@@ -37,7 +37,7 @@ class Reasons(unittest.TestCase):
 
 
 def cells(change=lambda kind, length, turn, time: time, regime_of=lambda kind, turn: "near"):
-    """A true model, seen in some turns."""
+    """Returns samples of a true model, in some turns."""
     return {(kind, length): [Sample(regime_of(kind, turn), change(kind, length, turn, time)) for turn in range(TURNS)]
             for kind, times in vars(world(TRUTH, LENGTHS + OTHERS)).items() for length, time in times.items()}
 

@@ -18,7 +18,7 @@ TRUTH = Model(limit=30000, o_s=line(2.0, 0.0001), o_sb=line(1.5, 0.0002), o_r=0.
 
 
 def world(model, lengths):
-    """What would be measured where the model is true."""
+    """Returns the measurements that a true model would give."""
     def by(function):
         return {length: function(length) for length in lengths}
 
@@ -103,7 +103,7 @@ class Models(unittest.TestCase):
         self.assertGreater(left, 1000)
 
     def test_waits_of_long_messages_are_no_parameter(self):
-        """Nobody may have carried them meanwhile."""
+        """No worker thread may have carried them meanwhile."""
         measured = world(TRUTH, LENGTHS)
         waits = {length: 0.1 if length <= TRUTH.limit else 4000.0 for length in LENGTHS}
         found = logp.model_of(Measured(**{**vars(measured), "wait": waits}), COMPUTED)

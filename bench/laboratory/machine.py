@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the machine does besides: how far apart its cores are, and the time that others take."""
+"""The state of the machine: how far apart its cores are, and the time that other programs take."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 class Machine:
     def __init__(self, line: pathlib.Path, tries: int = TRIES) -> None:
-        """line: the program of line.c. tries: how often disturbed work is done at most."""
+        """Makes a machine. line: the program of line.c. tries: how often disturbed work is done at most."""
         self.line = line
         self.tries = tries
         self.seen_ns: list[float] = []
         self.disturbed = 0
 
     def line_ns(self) -> float:
-        """Round trip of a cache line between the first two cores, just now; 0 on a single core."""
+        """Measures the round trip of a cache line between the first two cores. Returns 0 on a single core."""
         ns = 0.0
         if cores() > 1:
             done = subprocess.run([self.line], check=True, capture_output=True, text=True)
@@ -35,7 +35,7 @@ class Machine:
         return ns
 
     def alone(self, work: Callable[[], T]) -> T:
-        """Does the work again, `tries` times at most, while other programs took part of the time."""
+        """Does the work, again if other programs took part of the time, `tries` times at most."""
         for left in reversed(range(self.tries)):
             begin, busy, ours = time.monotonic(), busy_seconds(), children_seconds()
             result = work()
@@ -49,7 +49,7 @@ class Machine:
 
 
 def busy_seconds() -> float:
-    """CPU time of all programs of the machine since its start."""
+    """Returns the CPU time of all programs of the machine since its start."""
     words = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
     return sum(map(int, words[1:4])) / os.sysconf("SC_CLK_TCK")
 
@@ -60,7 +60,7 @@ def children_seconds() -> float:
 
 
 def wait_for_quiet() -> None:
-    """Until nothing else runs; after a while, regardless."""
+    """Waits until no other program runs, but PATIENCE_S at most."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         busy = busy_seconds()
@@ -75,5 +75,5 @@ def hardware() -> str:
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -26,7 +26,7 @@ CLASSES = {True: "holds", False: "fails", None: "open"}
 
 def page(papers: Sequence[Paper], summaries: Mapping[str, Summary],
          plots: Mapping[str, pathlib.Path]) -> str:
-    """summaries and plots: by figure id, of what was measured."""
+    """Returns the page. summaries and plots: those of measured figures, by figure id."""
     parts = ["<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>"
              f"<title>Heddle: the papers' figures</title><style>{STYLE}</style>\n"
              "<h1>The papers' figures, measured here</h1>"]
@@ -72,7 +72,7 @@ def table(summary: Summary, metric: Metric) -> str:
 
 
 def how(summary: Summary) -> str:
-    """What was run, so that it can be repeated."""
+    """Returns the commands that were run, so that they can be repeated."""
     told = summary.configuration
     lines = [f"{told['machine']}; repetitions of {told['seconds']:g} s, {told['repetitions']} a run; "
              f"peers waiting: {told['waiting']}"]
@@ -92,7 +92,7 @@ def ranks_text(series: Mapping[str, Any]) -> str:
 
 
 def inline(plot: pathlib.Path, prefix: str) -> str:
-    """The picture itself, with ids of its own, since all share one page."""
+    """Returns the picture itself, with ids of its own, since all pictures share one page."""
     text = plot.read_text(encoding="utf-8")
     text = text[text.index("<svg"):]
     text = re.sub(r'\bid="', f'id="{prefix}-', text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A figure as SVG: a panel for each metric, lines over numbers and bars over names.
 
-matplotlib is wanted only here. Without it everything else works.
+Only this module needs matplotlib. Everything else works without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MISSING = "no plots: this Python has no matplotlib (Debian: python3-matplotlib)"
 
 
 class Unavailable(Exception):
-    """There is no matplotlib; the text says so."""
+    """An error: there is no matplotlib. The text says so."""
 
 
 def draw(summary: Summary, path: pathlib.Path) -> None:
@@ -65,7 +65,7 @@ def fill(panel: Any, summary: Summary, metric: Metric) -> None:
 
 
 def shade(panel: Any, budget: float) -> None:
-    """What lies beyond the budget, up to a decade of it if the lines end below."""
+    """Shades the plot beyond the budget, up to a decade of it if the lines end below."""
     bottom, top = panel.get_ylim()
     top = max(top, 10 * budget)
     panel.axhspan(budget, top, color="0.9", zorder=0)
@@ -83,7 +83,7 @@ def lines(panel: Any, summary: Summary, metric: Metric) -> None:
         marker = MARKERS[contestants.index(line.contestant) % len(MARKERS)]
         curve(panel, {x: cell for x, cell in cells.items() if not cell.foreign}, colour, marker,
               "--" if line.series.dashed else "-", label=line.label)
-        # What is not to be compared stands apart from the line, hollow.
+        # Foreign cells, which are not comparable, stand apart from the line, hollow.
         curve(panel, {x: cell for x, cell in cells.items() if cell.foreign}, colour, marker, "none",
               markerfacecolor="none")
     if summary.figure.x_log:
@@ -92,7 +92,7 @@ def lines(panel: Any, summary: Summary, metric: Metric) -> None:
 
 
 def curve(panel: Any, cells: dict[X, Cell], colour: str, marker: str, style: str, **more: Any) -> None:
-    """Medians, with bars from the least to the most."""
+    """Draws medians, with bars from the least to the most."""
     middle = [cell.median for cell in cells.values()]
     spread = [[cell.median - cell.least for cell in cells.values()],
               [cell.most - cell.median for cell in cells.values()]]
@@ -111,8 +111,8 @@ def bars(panel: Any, summary: Summary, metric: Metric) -> None:
 
 
 def colours_of(summary: Summary) -> list[str]:
-    """Of each line: that of its series for Heddle itself. The n-th solid and the n-th dashed line of a
-    contestant share one, since they belong together."""
+    """Returns the colour of each line: for Heddle itself the one of its series. The n-th solid and the n-th
+    dashed line of a contestant share one, since they belong together."""
     colours: list[str] = []
     chosen: dict[tuple[str, int], str] = {}
     for line in summary.lines:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where measurements are kept: a CSV file for each figure and configuration, a line for each run.
+"""The store of measurements: a CSV file for each figure and configuration, a line for each run.
 
-Lines are only ever appended, each in one write, so that an interruption leaves whole points; a line that
-was cut short all the same is dropped when the file is opened again. The configuration, everything
-that must be equal for points to stand in one figure, lies beside it as JSON.
+Lines are only ever appended, each in one write, so that an interruption leaves whole points. A line that was cut
+short all the same is dropped by the next write. The configuration lies beside the file as JSON. It is everything
+that must be equal for points to stand in one figure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SERIES_AS_A_WHOLE = 0  # the turn of a point that says why its series is not mea
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Which point of a figure."""
+    """The place of a point in its figure."""
     series: str
     contestant: str
     x: X
@@ -49,7 +49,7 @@ class Store:
     """The points of one figure in one configuration."""
 
     def __init__(self, folder: pathlib.Path, figure_id: str, configuration: Mapping[str, Any]) -> None:
-        """folder: made when the first point is added."""
+        """Makes a store. The first added point makes the folder."""
         text = json.dumps(configuration, indent=2, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:8]
         self.path = folder / f"{figure_id}.{key}.csv"
@@ -83,7 +83,7 @@ class Store:
         return ",".join(self._columns) + "\n"
 
     def _whole_lines(self) -> int:
-        """Bytes of the file up to its last whole line; a new file gets its description first."""
+        """Returns the bytes of the file up to its last whole line. Writes the description of a new file."""
         if self.path.is_file():
             return self.path.read_bytes().rfind(b"\n") + 1
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def description_of(path: pathlib.Path) -> pathlib.Path:
 
 
 def newest(folder: pathlib.Path, figure_id: str) -> Optional[Store]:
-    """The points of that figure that were measured last, or None if there are none."""
+    """Returns the points of that figure that were measured last, or None if there are none."""
     files = [file for file in folder.glob(f"{figure_id}.*.csv") if description_of(file).is_file()]
     if not files:
         return None

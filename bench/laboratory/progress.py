@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what is being measured, and how long all of it will still take."""
+"""Says which point is being measured, and how long all points will still take."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Hashable, Sequence
 
 
 class Progress:
-    """`ahead` are the points still to be measured; a point takes what its like has taken before."""
+    """The progress. `ahead` are the points still to be measured. A point is expected to take as long as its like before."""
 
     def __init__(self, ahead: Sequence[Hashable], first_guess_s: float) -> None:
         self._ahead = list(ahead)
@@ -34,7 +34,7 @@ class Progress:
         self.drop(which)
 
     def drop(self, which: Hashable) -> None:
-        """One that has been measured, or will not be."""
+        """Drops a point that has been measured, or will not be."""
         self._ahead.remove(which)
 
     def left_s(self) -> float:
@@ -42,7 +42,7 @@ class Progress:
         return sum(self._taken.get(which, mean) for which in self._ahead)
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Prints a line that stays."""
         start = "\r\033[K" if self._live else ""
         print(start + text, file=sys.stderr, flush=True)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run says: the `result key=value ...` lines of a program, and Heddle's counters.
+"""The output of a run: the `result key=value ...` lines of a program, and Heddle's counters.
 
-A Reading is one run. Sources read a number out of it, or None where the run does not say it.
+A Reading is one run. A Source reads a number out of it, or None if the run does not say it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Reading:
 
 
 def results_of(output: str) -> list[dict[str, str]]:
-    """The `result` lines as dictionaries."""
+    """Returns the `result` lines as dictionaries."""
     return [dict(word.split("=", 1) for word in line.split()[1:] if "=" in word)
             for line in output.splitlines() if line.startswith("result ")]
 
 
 def counters_of(errors: str) -> dict[int, dict[str, int]]:
-    """The tables that HEDDLE_COUNTERS asks for (docs/TOOLS.md)."""
+    """Returns the tables that HEDDLE_COUNTERS prints (docs/TOOLS.md), by rank."""
     counters: dict[int, dict[str, int]] = {}
     table: dict[str, int] = {}
     for line in errors.splitlines():

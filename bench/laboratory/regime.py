@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which measurements may be compared: those taken while the cores were equally far apart.
+"""The measurements that may be compared: those taken while the cores were equally far apart.
 
-On a virtual machine the round trip of a cache line changes within seconds, by several times, and
-every message rate with it. A sample whose regime was not the same before and after is `changing` and
-never counts; medians are taken within the one regime of which the poorest cell has most samples.
+On a virtual machine the round trip of a cache line changes within seconds, by several times. So does every message
+rate with it. A sample whose regime was not the same before and after is `changing` and never counts. Medians are
+taken within one regime: that of which the poorest cell has most samples.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Sample:
     value: float
 
 
-Key = TypeVar("Key")  # what names a cell
+Key = TypeVar("Key")  # the name of a cell
 Cells = Mapping[Key, Sequence[Sample]]
 
 
@@ -32,13 +32,13 @@ def name_of(line_ns: float) -> str:
 
 
 def between(before_ns: float, after_ns: float) -> str:
-    """The regime of what was measured between two looks at the line."""
+    """Returns the regime of a measurement between two round trips of the line."""
     before = name_of(before_ns)
     return before if name_of(after_ns) == before else CHANGING
 
 
 def common(cells: Cells[Key]) -> tuple[str, int]:
-    """The regime in which the poorest cell has most samples, and how many that cell has."""
+    """Returns the regime in which the poorest cell has most samples, and how many that cell has."""
     def least(regime: str) -> int:
         return min(sum(s.regime == regime for s in cell) for cell in cells.values())
 
@@ -49,7 +49,7 @@ def common(cells: Cells[Key]) -> tuple[str, int]:
 
 
 def most_seen(cells: Cells[Key]) -> str:
-    """The regime of most samples."""
+    """Returns the regime of most samples."""
     return max(REGIMES, key=lambda regime: sum(s.regime == regime for cell in cells.values()
                                                for s in cell))
 
@@ -58,7 +58,7 @@ def most_seen(cells: Cells[Key]) -> str:
 class Selection(Generic[Key]):
     """The samples that count, and a sentence that says which these are.
 
-    Cells in `foreign` have none in the regime of the others: theirs are of any, and not to be compared.
+    Cells in `foreign` have no sample in the regime of the others. Theirs are of any regime, and not comparable.
     """
     cells: dict[Key, list[float]]
     foreign: frozenset[Key]

@@ -6,7 +6,7 @@ from laboratory.regime import CHANGING, Sample
 
 
 def samples(**values):
-    """samples(near=(1, 2), far=(3,)): a cell."""
+    """Returns a cell: samples(near=(1, 2), far=(3,))."""
     return [Sample(name, value) for name, all_of_it in values.items() for value in all_of_it]
 
 

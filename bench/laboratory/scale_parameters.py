@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `heddle logp --parameters` writes for `heddle scale`: lines of NAME VALUE, or of NAME BYTES:US BYTES:US ...
+"""The output of `heddle logp --parameters` for `heddle scale`: lines of NAME VALUE, or of NAME BYTES:US BYTES:US ...
 
-Beside what the model of logp.py has, three things are measured: what a message keeps processors for, by a ping-pong of two ranks
-that share one; what it takes until the other one runs there, by the same within a node; and the time of each byte of many.
+Beside the model of logp.py, three times are measured. (1) A message keeps processors busy: a ping-pong of two ranks that share
+one. (2) The other rank starts to run there: the same within a node. (3) Each byte of many takes some time.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from .logp import Model, Times
 LENGTHS = (1, 256, 1024, 4096, 16384, 32768, 65536, 262144, 1 << 20, 4 << 20)
 STREAMED = 1 << 20  # bytes of each of many messages
 ONE_CORE = ("taskset", "--cpu-list", "0")
-COMBINED = 2.0  # times as long as a byte that is copied: two operands are read. Not measured
+COMBINED = 2.0  # times as long as a copied byte, since two operands are read. It is not measured
 
-# Results of a pingpong: of two ranks on so many hosts, with these words, behind this prefix.
+# A pingpong of two ranks on so many hosts, with these words, behind this prefix; its times.
 Pingpong = Callable[[int, Sequence[str], Sequence[str]], Times]
 
 
 def overhead(on_one_core: Times, switch: float) -> Times:
-    """Half of what is left of a way when the change of ranks is taken off: sender's and receiver's are not told apart."""
+    """Returns half of one way without the switch of ranks. The overheads of sender and receiver are not told apart."""
     return {length: max(0.0, (time - switch) / 2) for length, time in on_one_core.items()}
 
 
 def measured(pingpong: Pingpong, hosts: int, repeated: Sequence[str]) -> dict[str, object]:
-    """The parameters that are no part of the model."""
+    """Returns the parameters that are no part of the model."""
     sizes = ("--sizes", ",".join(map(str, sorted(LENGTHS, reverse=True))), *repeated)
     within = pingpong(1, ("--sizes", "1", *repeated), ONE_CORE)
     switch = within[1]

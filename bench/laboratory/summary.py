@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the points of a figure say: medians within one regime, and whether the paper's claims hold."""
+"""The summary of a figure's points: medians within one regime, and whether the paper's claims hold."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .figure import HEDDLE, At, Claim, End, Figure, Metric, Series, X
 from .points import SERIES_AS_A_WHOLE, Place, Point, Store
 
 
-FEWEST_SAMPLES = 3  # of which a verdict is made: fewer may be the machine's mood
+FEWEST_SAMPLES = 3  # for a verdict: fewer may be the machine's mood
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """The samples of one place that count. `foreign`: in another regime than those of other places."""
+    """The samples of one place that count. `foreign`: they are of another regime than those of other places."""
     median: float
     least: float
     most: float
@@ -42,7 +42,7 @@ class Line:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """`holds` is None where something was not measured, or not often enough. `found` says what was, in words."""
+    """A verdict. `holds` is None if a value was not measured, or not often enough. `found` is the result in words."""
     claim: Claim
     holds: Optional[bool]
     found: str
@@ -60,8 +60,8 @@ class Summary:
     xs: list[X]
     lines: list[Line]
     cells: dict[str, dict[Place, Cell]]  # by metric
-    notes: dict[str, str]                # by metric: which samples counted
-    problems: dict[str, list[str]]       # why something was not measured: what
+    notes: dict[str, str]                # by metric: the samples that counted
+    problems: dict[str, list[str]]       # by reason: the places that were not measured
     configuration: Mapping[str, Any]
 
     def cell(self, metric: Metric, line: Line, x: X) -> Optional[Cell]:
@@ -108,7 +108,7 @@ def lines_of(figure: Figure, there: set[tuple[str, str]]) -> list[Line]:
 
 
 def problems_of(points: Sequence[Point]) -> dict[str, list[str]]:
-    """What has no value, by the last reason."""
+    """Returns the places without a value, by their last reason."""
     fine = {point.place for point in points if point.values}
     last: dict[str, str] = {}
     for point in points:
@@ -123,7 +123,7 @@ def problems_of(points: Sequence[Point]) -> dict[str, list[str]]:
 
 
 def judge(summary: Summary, claim: Claim) -> list[Verdict]:
-    """The claim for Heddle, or for each contestant that has both its sides."""
+    """Returns verdicts on the claim for Heddle, or for each contestant that has both its sides."""
     names = [HEDDLE]
     if claim.each:
         both = [{line.contestant for line in summary.lines if line.series.name == at.series}
@@ -161,7 +161,7 @@ def judge_one(summary: Summary, claim: Claim, contestant: str) -> Verdict:
 
 
 def measured_xs(summary: Summary, metric: Metric, series: str, contestant: str) -> list[X]:
-    """Where there is something to compare."""
+    """Returns the xs that have a comparable value."""
     return [place.x for place, cell in summary.cells[metric.key].items()
             if (place.series, place.contestant) == (series, contestant) and not cell.foreign]
 

@@ -13,7 +13,7 @@ MISSING = "–"
 
 
 def rows_of(summary: Summary, metric: Metric) -> list[list[str]]:
-    """A row of texts for each line of the figure that has the metric; the first row names the xs."""
+    """Returns a row of texts for each line of the figure that has the metric. The first row names the xs."""
     rows = [[summary.figure.x_label, *map(str, summary.xs)]]
     for line in summary.lines:
         cells = [summary.cell(metric, line, x) for x in summary.xs]
@@ -27,7 +27,7 @@ def title_of(metric: Metric) -> str:
 
 
 def aligned(rows: list[list[str]]) -> str:
-    """Numbers to the right, names to the left."""
+    """Returns the rows as text, with numbers to the right and names to the left."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join("  ".join(text.rjust(width) if at else text.ljust(width)
                                for at, (text, width) in enumerate(zip(row, widths)))

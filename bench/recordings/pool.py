@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A pool of MPI ranks that work on lines of the Mandelbrot set: mpi4py.futures, whose manager waits for
-whichever worker is done next, with whichever answer."""
+"""A pool of MPI ranks that work on lines of the Mandelbrot set. It uses mpi4py.futures, whose manager waits for
+any worker with any answer."""
 
 import sys
 
