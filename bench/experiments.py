@@ -96,7 +96,7 @@ def exchange(title, sizes, seconds, *words):
         return Run(rows, 2, "pingpong", ["--sizes", str(size), "--seconds", str(seconds), *words],
                    pinned=True)
 
-    # Each size has a run of its own, which is short beside the time for which the cores keep their distance.
+    # Each size has a run of its own. A run is short beside the time for which the cores keep their distance.
     return Experiment(title, [run(size) for size in sizes])
 
 

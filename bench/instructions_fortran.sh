@@ -18,8 +18,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$prefix/bin/mpifort" -O2 -w "$source" -o program
 
-# added BINDING ROUTINE FUNCTION: prints the instructions that the binding adds. callgrind counts inside the routine of
-# the bindings, under either of its names, and inside the C function that it calls.
+# added BINDING ROUTINE FUNCTION: prints the instructions that the binding adds. callgrind counts inside the bindings'
+# routine, under either of its names, and inside the C function that it calls.
 added() {
     upper=$(echo "mpi_$2" | tr '[:lower:]' '[:upper:]')
     valgrind --tool=callgrind --toggle-collect="mpi_$2*" --toggle-collect="$upper*" --callgrind-out-file=counts \

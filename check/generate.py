@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the functions of the checker from the data of the ABI: each calls what rules.py says, and the library between."""
+"""Writes the functions of the checker from the data of the ABI. Each has the checks of rules.py around the library's call."""
 
 import argparse
 import re
@@ -44,7 +44,7 @@ def header(all_functions):
 
 
 def datatypes():
-    """Name of each predefined datatype by its handle; of several the first."""
+    """Returns the name of each predefined datatype by its handle. A handle with several names has the first."""
     found = {}
     for constant in facts.constants():
         if match := re.fullmatch(r"\(\(MPI_Datatype\)(0x[0-9a-fA-F]+)\)", constant.value):

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the checker does before and after each function of MPI, as lines of C++ (src/checks.hpp)."""
+"""The actions of the checker before and after each function of MPI, as lines of C++ (src/checks.hpp)."""
 
 LEFT_CHAPTERS = {"tool", "abi-fortran"}
-# They look at nothing that is checked, and may be called at any time.
+# Functions that use nothing that is checked, and may be called at any time.
 LEFT_OUT = {"Pcontrol", "Abort", "Get_address", "Test_cancelled", "Initialized", "Finalized", "Query_thread",
             "Is_thread_main", "Get_version", "Get_library_version", "Get_processor_name", "Error_class", "Error_string"}
-# The checker calls them itself.
+# Functions that the checker calls itself.
 NEEDED = {"Test_cancelled", "Error_class"}
 LEFT_PREFIXES = ("Status_", "Get_count", "Get_elements", "Keyval_", "Attr_")
-# Written by hand: src/completion.cpp, src/environment.cpp.
+# Functions written by hand: src/completion.cpp, src/environment.cpp.
 BY_HAND = {"Init", "Init_thread", "Finalize", "Session_init", "Session_finalize", "Wait", "Waitall", "Waitany", "Waitsome",
            "Test", "Testall", "Testany", "Testsome", "Start", "Startall", "Request_free", "Recv", "Mrecv",
            "Sendrecv", "Sendrecv_replace", "Probe", "Iprobe", "Mprobe", "Improbe"}
-# May be called by any thread at any time: the thread level is not looked at.
+# Functions that any thread may call at any time: the thread level is not checked.
 ANY_TIME_PREFIXES = ("Info_", "Errhandler_", "Session_get", "Session_set", "Session_call", "Comm_create_errhandler", "Win_create_errhandler",
                      "File_create_errhandler", "Session_create_errhandler", "Add_error", "Remove_error")
 
 # Handles that must be freed: type of the parameter -> class of objects.
 OBJECTS = {"MPI_Comm": "communicator", "MPI_Datatype": "datatype", "MPI_Group": "group", "MPI_Win": "window",
            "MPI_File": "file", "MPI_Op": "operation", "MPI_Info": "info", "MPI_Errhandler": "errhandler"}
-# The handle that they answer is nobody's to free, or not made by them.
+# Functions whose result must not be freed, or is no new handle.
 NOT_MADE = {"Comm_get_parent", "Type_match_size", "Type_create_f90_real", "Type_create_f90_complex",
             "Type_create_f90_integer", "Type_get_value_index", "File_get_view", "Type_commit", "Comm_get_errhandler",
             "Win_get_errhandler", "File_get_errhandler", "Session_get_errhandler"}
@@ -28,11 +28,11 @@ FREES = {"Comm_free", "Comm_disconnect", "Type_free", "Group_free", "Win_free", 
 
 SENDS = {"Send", "Bsend", "Rsend", "Ssend"}
 
-# Collectives: base name without I and _init -> how their data belong together.
+# Collectives by base name, without I and _init.
 SAME = {"Allgather", "Alltoall", "Gather", "Scatter"}
 
 
-# A request that is said to be complete is held on, but its buffer is the program's again.
+# A request reported as complete goes on to exist, but its buffer belongs to the program again.
 STATUS_OF_REQUESTS = {
     "Request_get_status": "if (error == MPI_SUCCESS && *flag != 0) check::said_complete(1, &request);",
     "Request_get_status_all": "if (error == MPI_SUCCESS && *flag != 0) check::said_complete(count, array_of_requests);",
@@ -46,7 +46,7 @@ def sends(f):
 
 
 def stem_of(f):
-    """Bcast of Ibcast, Bcast_init and Bcast."""
+    """Returns Bcast for Ibcast, Bcast_init and Bcast."""
     name = f.base.removesuffix("_init")
     if name.startswith("I") and f.has("request") and name not in ("Isend", "Irecv"):
         name = name[1].upper() + name[2:]
@@ -92,12 +92,12 @@ def collective(f):
 
 
 def tracked_buffers(f):
-    """The buffers of a nonblocking collective whose length each process knows alone."""
+    """Returns those buffers of a nonblocking collective whose length each process knows alone."""
     stem = stem_of(f)
     if stem == "Bcast":
         return ["const check::Buffer buffer_of(buffer, count, datatype);"], \
             "agreement.is_root() ? check::Uses{buffer_of, {}} : check::Uses{{}, buffer_of}"
-    if stem in ("Reduce", "Allreduce", "Scan"):  # of MPI_Exscan not all buffers are read
+    if stem in ("Reduce", "Allreduce", "Scan"):  # MPI_Exscan does not read all buffers
         writes = "agreement.is_root() || !agreement.has_root()" if f.has("root") else "true"
         return ["const check::Buffer given(sendbuf, count, datatype);",
                 f"const check::Buffer taken = {writes} ? check::Buffer(recvbuf, count, datatype) : check::Buffer();"], \
@@ -108,7 +108,7 @@ def tracked_buffers(f):
 
 
 def agrees(f):
-    """Whether all processes of `comm` must call it in the same order as other collectives."""
+    """Returns True if all processes of `comm` must call f in the same order as other collectives."""
     if f.chapter in ("collective", "neighborhood"):
         return f.has("comm")
     if f.base in ("Comm_dup", "Comm_dup_with_info", "Comm_idup", "Comm_idup_with_info", "Comm_split", "Comm_split_type",
@@ -125,7 +125,7 @@ def made_objects(f):
             yield kind, name
 
 
-# Accesses to windows: what they do, and by which operation. MPI_Compare_and_swap is atomic beside any other.
+# Accesses to windows: their kind, and their operation. MPI_Compare_and_swap is atomic beside any other.
 ACCESSES = {"Put": ("put", "MPI_OP_NULL"), "Get": ("get", "MPI_OP_NULL"), "Accumulate": ("accumulate", "op"),
             "Get_accumulate": ("accumulate", "op"), "Fetch_and_op": ("accumulate", "op"),
             "Compare_and_swap": ("accumulate", "MPI_NO_OP")}
@@ -164,7 +164,7 @@ def rma(f, before, after):
         after.append(f"if (error == MPI_SUCCESS) check::new_window(call, *win, comm, {size}, {unit}, info);")
 
 
-# Partitions that are said to be ready.
+# The arguments that name the ready partitions.
 READY = {"Pready": "partition, partition", "Pready_range": "partition_low, partition_high",
          "Pready_list": "length, array_of_partitions"}
 
@@ -260,12 +260,12 @@ def lines(f):
             before.append("check::forget_communicator(freed);")
         if f.base == "Type_free":
             before.append("check::forget_type(freed);")
-        # A file that cannot be written any more is closed all the same.
+        # A file is closed even if it cannot be written any more.
         after.append(f"if (error == MPI_SUCCESS || check::value_of({name}) != freed) check::gone(check::Object::{OBJECTS[kind]}, freed);")
     if f.base == "Comm_dup_with_info" or f.base == "Comm_set_info":
         comm = "*newcomm" if f.base == "Comm_dup_with_info" else "comm"
         after.append(f"if (error == MPI_SUCCESS) check::promised({comm}, info);")
-    # comm_old of topologies is the communicator that agrees.
+    # The processes of comm_old agree on topologies.
     if any(name == "comm_old" for _, name in f.params):
         before = [line.replace("(call, comm,", "(call, comm_old,") for line in before]
     return before, after

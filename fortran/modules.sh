@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# modules.sh --folder COMPILER...: the name of the folder for module files of a compiler, as gfortran-12.
+# modules.sh --folder COMPILER...: prints the name of the folder for module files of a compiler, as gfortran-12.
 # modules.sh --output FOLDER --sources FOLDER COMPILER...: makes the module files of mpi and mpi_f08.
-# modules.sh --into FOLDER --sources FOLDER COMPILER...: the same, in the compiler's own folder in that one.
+# modules.sh --into FOLDER --sources FOLDER COMPILER...: makes them in the compiler's own folder inside of FOLDER.
 #
-# Module files are of one compiler and one version of it. What they describe lies in the library, so that nothing
-# else has to be compiled.
+# Module files are of one compiler and one version of it. The library holds the things that they describe, so that
+# nothing else has to be compiled.
 set -eu
 
-# folder COMPILER...: what --version says is the same for a compiler, whatever it is called.
+# folder COMPILER...: prints the folder's name. --version decides, which does not depend on the compiler's name.
 folder() {
     LC_ALL=C "$@" --version </dev/null 2>/dev/null | awk '
         NR == 1 && /GNU Fortran/  { split($NF, part, "."); print "gfortran-" part[1]; found = 1 }
@@ -41,13 +41,13 @@ fi
 mkdir -p "$output"
 output=$(CDPATH='' cd -- "$output" && pwd)
 
-# Compilers write module files where they are started. Only whole sets are moved into place.
+# Compilers write module files into their working directory. Only whole sets are moved into place.
 work=$(mktemp -d "$output/making.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 for source in mpi_f08.f90 mpi.f90; do
     if ! "$@" -fsyntax-only "$sources/$source" >messages 2>&1; then
-        # A compiler that cannot only check is asked to compile.
+        # A compiler that cannot merely check compiles.
         "$@" -c "$sources/$source" -o module.o || { cat messages >&2; exit 1; }
     fi
 done

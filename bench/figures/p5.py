@@ -2,8 +2,8 @@
 """P5: communication that goes on while the program computes, and what single blocking calls take.
 
 The paper compares a library that has a worker thread with the same without, over TCP. Here other libraries, which have
-none, take part beside Heddle with its defaults, over TCP between two hosts (tools/hosts.py) and on one node. The paper
-computes for 2 s. Here it is 5 ms, in which any of these messages could be carried.
+none, take part beside Heddle with its defaults. They run over TCP between two hosts (tools/hosts.py), and on one node. The
+paper computes for 2 s. Here it is 5 ms, in which any of these messages could be carried.
 """
 
 from __future__ import annotations

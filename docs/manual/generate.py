@@ -4,9 +4,9 @@
 
     generate.py --output FOLDER --unsupported HEADER --heddle PROGRAM --mpiexec PROGRAM --version VERSION [--run-by EMULATOR]
 
-Pages of MPI functions come from the data of the ABI (abi/functions.json), from the Fortran bindings' model of it, and from one
-sentence each in functions.txt. Pages and completions of commands come from what the commands say with --help. FOLDER gets
-man/man1, man/man3, and the folders where bash, zsh and fish look.
+Pages of MPI functions come from the data of the ABI (abi/functions.json), from the Fortran bindings' model of it, and from
+functions.txt, which has a sentence for each. Pages and completions of commands come from their --help texts. FOLDER gets
+man/man1, man/man3, and the folders in which bash, zsh and fish look.
 """
 
 import argparse
@@ -35,14 +35,14 @@ def sentences():
     return texts
 
 
-# Objects whose functions of attributes, error handlers and names are as those of communicators.
+# Objects whose functions of attributes, error handlers and names work like those of communicators.
 OBJECTS = {"Win": "a window", "File": "a file", "Session": "a session", "Type": "a datatype"}
 SAME_FOR_OBJECTS = re.compile(r"(Win|File|Session|Type)_((?:create|free)_keyval|(?:set|get|delete)_attr|"
                               r"(?:create|set|get|call)_errhandler)$")
 
 
 def derived(name, texts):
-    """What a function does that begins, prepares or repeats for other objects what another one does."""
+    """Returns the description of a function that begins, prepares, or does for other objects the work of another one."""
     if match := re.fullmatch(r"(\w+)_(toint|fromint)", name):
         way = "Returns the integer of a handle, as Fortran's mpif.h has it" if match[2] == "toint" else \
             "Returns the handle of an integer of mpif.h"
@@ -85,16 +85,16 @@ REASONS = {
 }
 NAMES = {"dest": "RANK", "source": "RANK", "target_rank": "RANK", "tag": "TAG", "sendtag": "TAG", "recvtag": "TAG",
          "root": "ROOT", "assert": "ASSERT"}
-# They check nothing, or have no way to tell.
+# Functions that check nothing, or cannot report an error.
 WITHOUT_ERRORS = re.compile(r"MPI_(Wtime|Wtick|Aint_\w+|\w+_(toint|fromint)|Pcontrol|Finalized|Initialized|Get_version|"
                             r"Status_[gs]et_(error|source|tag)|Abort)$")
 RECEIVES = re.compile(r"MPI_(Recv|Irecv|Mrecv|Imrecv|Sendrecv\w*|Isendrecv\w*|Wait\w*|Test(all|any|some)?)(_c)?$")
 
 
 def raised(function):
-    """Pairs of an error class and the arguments that it is raised for."""
+    """Returns pairs of an error class and the arguments that raise it."""
     classes = {}
-    given = set()  # handles behind a pointer that are read
+    given = set()  # handles behind a pointer that the function reads
     if not any(part in function.name for part in model.NOT_IN_FORTRAN):
         given = {p.name for p in model.function(function).parameters if p.kind.startswith("handle") and p.intent != "out"}
     for parameter in function.parameters:
@@ -137,7 +137,7 @@ def errors(function, unsupported):
 # ---- Pages of functions ----
 
 def roff(text):
-    """Text with `names` as roff; a dash at the beginning of a word is one."""
+    """Returns text with `names` as roff. Dashes are plain ASCII ones."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"`([^`]+)`", r"\\fI\1\\fR", text)
 
@@ -222,11 +222,11 @@ def write_functions(output, unsupported, version):
 
 # ---- Pages and completions of commands ----
 
-RUN_BY = []  # what runs programs of another processor
+RUN_BY = []  # the command that runs programs of another processor
 
 
 def help_of(*command):
-    """What a command says of itself; empty if it is not part of this installation."""
+    """Returns the help text of a command, or '' if it is not part of this installation."""
     done = subprocess.run([str(word) for word in (*RUN_BY, *command, "--help")], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return done.stdout if done.returncode == 0 else ""
 
@@ -242,14 +242,14 @@ def command_page(name, does, text, version, more=""):
 
 
 def subcommands(text):
-    """Names and descriptions in a help text of CLI11."""
+    """Returns names and descriptions in a help text of CLI11."""
     section = re.search(r"^Subcommands:\n((?:  .*\n?)+)", text, re.M)
     rows = re.findall(r"^  (\w+)\s+(.*)$", section[1], re.M) if section else []
     return dict(rows)
 
 
 def options_of(text):
-    """Options in a help text: the names of each, and what it is."""
+    """Returns the options in a help text: the names of each, and its description."""
     found = []
     for line in text.split("\n"):
         if match := re.match(r"  (-[\w?-]+(?:,\s*-[\w?-]+)*)(?:[ =]\S+)*?(?:\s{2,}(.*))?$", line):

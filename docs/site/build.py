@@ -29,7 +29,7 @@ def pages():
 
 
 def without_dead_ends(text, path, known):
-    """Links to pages stay, and those to other files or folders become what they say."""
+    """Returns the text. Links to pages stay, and those to other files or folders become their words."""
     def replace(link):
         words, target = link[1], link[2]
         if re.match(r"[a-z]+:|#", target):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of the site: what is drawn of tables in bench/results, of the list of folders, and by hand."""
+"""The pictures of the site: drawn from tables in bench/results, from the list of folders, and by hand."""
 
 import re
 
@@ -7,13 +7,13 @@ from svg import COLOURS, Picture, bars, lines
 
 
 def number(cell):
-    """The first number in a cell: of a range its lower end, of "1,041" the whole. None: there is none."""
+    """Returns the first number in a cell, or None. It is the lower end of a range, and the whole of "1,041"."""
     found = re.search(r"\d[\d,]*(\.\d+)?", cell)
     return float(found[0].replace(",", "")) if found else None
 
 
 def table(text, heading, first_cell):
-    """Rows of the first table below `heading` whose first row contains `first_cell`, as lists of cells."""
+    """Returns the rows of the first table below `heading` whose first row contains `first_cell`, as lists of cells."""
     at = re.search(rf"^#+ {re.escape(heading)}$", text, re.M)
     if not at:
         raise LookupError(f"there is no heading '{heading}'")
@@ -33,7 +33,7 @@ def table(text, heading, first_cell):
 
 
 def rows_named(rows, names):
-    """By name, the numbers of the first row that begins with it."""
+    """Returns the numbers of the first row that begins with each name, by name."""
     found = {}
     for name in names:
         row = next((row for row in rows[1:] if row[0] == name), None)
@@ -58,7 +58,7 @@ def threads_beside_others(results):
 
 
 def table_with(text, first_cell):
-    """The table one of whose rows begins with `first_cell`."""
+    """Returns the table one of whose rows begins with `first_cell`."""
     block = []
     for line in text.split("\n") + [""]:
         if line.startswith("|"):
@@ -141,7 +141,7 @@ def threads_and_processes(_):
 
 
 def folders(source):
-    """tests/repository/layers.txt, a line a row: what is to the left of it may be included from nowhere below."""
+    """Draws tests/repository/layers.txt, one line in a row: no folder further down may include one of a row above it."""
     rows = [line.split() for line in (source / "tests/repository/layers.txt").read_text().split("\n")
             if line and not line.startswith("#")]
     if ["api"] not in rows:

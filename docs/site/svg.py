@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures as SVG, of text, boxes, arrows and plots. Nothing but Python is needed."""
+"""Pictures as SVG, of text, boxes, arrows and plots. They need nothing but Python."""
 
 import html
 import math
@@ -44,7 +44,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 20, 70, 55
 
 
 class Plot(Picture):
-    """A frame with a scale from `low` to `high` at the left, in steps or in powers of ten, and names below."""
+    """A frame with names below. At the left it has a scale from `low` to `high`, in steps or in powers of ten."""
 
     def __init__(self, title, unit, names, series, logarithmic):
         super().__init__(760, 380, title)

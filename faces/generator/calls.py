@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The functions of a face in C: each converts its arguments, calls the library, and converts what comes back.
+"""The functions of a face in C: each converts its arguments, calls the library, and converts the results.
 
 Each parameter adds the lines that its kind needs to a Body; the Body writes them in order.
 """
@@ -24,7 +24,7 @@ class Body:
 
 
 def face_type(c_type):
-    """`F_Comm*` for `MPI_Comm *`: types that both ABIs share keep their name."""
+    """Returns `F_Comm*` for `MPI_Comm *`. Types that both ABIs share keep their name."""
     own = {**{h: "F_" + h.removeprefix(PREFIX) for h in kinds.HANDLES}, "MPI_Status": "F_Status"}
     return re.sub(r"\bMPI_\w+", lambda m: own.get(m[0], m[0]), c_type)
 
@@ -45,7 +45,7 @@ def plain(body, f, p):
 
 
 def as_it_is(body, f, p):
-    """An address whose number is asked for, also of a constant that is one."""
+    """Adds an address whose number the program asks for, also if it is a constant."""
     body.actuals.append(p.name)
 
 
@@ -92,7 +92,7 @@ def integer_out(conversion):
 
 
 def keyval_pointer(body, f, p):
-    """MPI_X_free_keyval alone: the others are written by hand."""
+    """Adds the keyval of MPI_X_free_keyval. The other functions with such a pointer are written by hand."""
     body.before.append(f"int c_{p.name} = is_memory({p.name}) ? keyval_in(*{p.name}) : 0;")
     body.actuals.append(f"is_memory({p.name}) ? &c_{p.name} : CROSS({p.name})")
     body.on_success.append(f"if (is_memory({p.name})) *{p.name} = keyval_out(c_{p.name});")
@@ -118,7 +118,7 @@ def integers_out(conversion, length):
 
 
 def detached(body, f, p):
-    """The address of a buffer that is returned, or the mark of the library's own."""
+    """Adds a returned buffer: its address, or the mark of the library's own buffer."""
     plain(body, f, p)
     body.on_success.append(f"if (is_memory({p.name})) automatic_out((void**){p.name});")
 
@@ -141,7 +141,7 @@ ARRAYS = {
 
 
 def kind_of(f, p):
-    """The function that adds a parameter to a Body."""
+    """Returns the function that adds a parameter to a Body."""
     bare = p.type.removeprefix("const ").strip()
     element = bare.split("[")[0].removesuffix("*").strip()
     if (f.name, p.name) in kinds.EXCEPTIONS:
@@ -172,7 +172,7 @@ def kind_of(f, p):
     if bare == "void *":
         if "attach" in f.name and p.name == "buffer":
             return converted("automatic_in")
-        return converted("place_in") if "buf" in p.name or "_addr" in p.name else plain  # also where it is wrong
+        return converted("place_in") if "buf" in p.name or "_addr" in p.name else plain  # also if MPI_IN_PLACE is wrong there
     if bare == "MPI_Offset" and p.name == "disp":
         return converted("displacement_in")
     if element == "char" and bare.endswith("*") and not p.type.startswith("const") and f.name in kinds.STRING_BOUNDS:
@@ -210,12 +210,12 @@ def wrap(text, indent):
 
 
 def same_type(f, p):
-    """The datatype before a target's, which most calls give twice."""
+    """Returns the datatype before a target's, which equals it in most calls."""
     return "origin_datatype" if p.name == "target_datatype" else None
 
 
 def quick_argument(f, p, tests, negative, lines, actuals):
-    """Adds what says whether a parameter is a usual one, and how it is passed then."""
+    """Adds the test whether a parameter is a usual one, and the argument that is passed then."""
     bare = p.type.removeprefix("const ").strip()
     element = bare.removesuffix("*").strip()
     if bare in kinds.HANDLES:
@@ -223,7 +223,7 @@ def quick_argument(f, p, tests, negative, lines, actuals):
         lines.append(f"{bare} c_{p.name};")
         other = same_type(f, p)
         test = f"{stem}_quickly({p.name}, &c_{p.name})"
-        if any(q.name == other for q in f.parameters):  # others take longer in the library, too
+        if any(q.name == other for q in f.parameters):  # two datatypes take longer in the library, too
             lines.pop()
             tests.insert(0, f"{p.name} == {other}")
             actuals.append(f"c_{other}")
@@ -255,7 +255,7 @@ def quick_argument(f, p, tests, negative, lines, actuals):
 
 
 def outcome(before, call, back):
-    """What comes back is converted at once, and by the cleanups of variables only where that was not reached."""
+    """Returns lines that convert the results at once. Cleanups of variables do so only if these are not reached."""
     if not back:
         return [*before, f"return error_out({call});"]
     return [*before, f"const int outcome = {call};", "if (UNLIKELY(outcome != MPI_SUCCESS)) return error_out(outcome);",
@@ -271,7 +271,7 @@ def parameter_of(f, c_type):
 
 
 def quick(f):
-    """The function for usual arguments; it goes on to long_X(), which has all others, and to wanted_X() with a status."""
+    """Returns the function for usual arguments. It calls long_X() for all others, and wanted_X() for a status."""
     name = f.name.removeprefix(PREFIX)
     tests, negative, lines, actuals = [], [], [], []
     for p in f.parameters:
@@ -320,7 +320,7 @@ def makes_request(f):
 
 
 def last_formals(f):
-    """All converted, but for the place of a request."""
+    """Returns the formals, all of them converted, but for the place of a request."""
     formals = [re.sub(r"^([^\[]*)(.*)$", rf"\1 {p.name}\2", p.type) for p in f.parameters]
     return ", ".join([*formals[:-1], "PlaceOfRequest request"] if makes_request(f) else formals)
 
@@ -330,7 +330,7 @@ def last_of(functions):
 
 
 def unless_made_here(f, text):
-    """Where a face's functions that make requests convert them, they end with none of these."""
+    """Returns text that is left out if the face's functions that make requests convert them themselves."""
     return f"#ifndef MAKING_REQUEST_HERE\n{text}\n#endif" if makes_request(f) else text
 
 
@@ -341,7 +341,7 @@ def last_header(functions):
 
 
 def last_functions(functions):
-    """Those that convert errors, and how they take their places."""
+    """Returns the functions that convert errors, and the one that puts them into their places."""
     parts, members, stores = [], [], []
     for f in last_of(functions):
         name = f.name.removeprefix(PREFIX)
@@ -368,7 +368,7 @@ def direct_header(functions):
 
 
 def direct_function(f):
-    """The library's function for arguments as they are; long_X() converts them."""
+    """Returns the function that calls the library with unconverted arguments, and long_X(), which converts them."""
     name = f.name.removeprefix(PREFIX)
     formals, names = ", ".join(formal(p) for p in f.parameters), ", ".join(p.name for p in f.parameters)
     return "\n".join([long_function(f, LONG), wrap(f"FUNCTION(int, {name}, ({formals})) {{", 0),
@@ -376,7 +376,7 @@ def direct_function(f):
 
 
 def direct_functions(functions):
-    """How the library's functions take their places."""
+    """Returns the functions that put the library's functions into their places."""
     names = [f.name.removeprefix(PREFIX) for f in direct_of(functions)]
     return "\n".join(["struct DirectFunctions direct = {", *(f"    .{name} = long_{name}," for name in names), "};",
                       "void set_direct_functions(HeddleDirectCall* const* functions) {",
@@ -427,7 +427,7 @@ def calls(functions):
 
 
 def heddle_functions(functions):
-    """The functions of the library, found by name when the face is loaded."""
+    """Returns the library's functions, which are found by name when the face is loaded."""
     names = [f.name.removeprefix(PREFIX) for f in functions]
     names += sorted(f"{x}_{way}" for x in ("Comm", "Type", "Errhandler", "File", "Group", "Info", "Message", "Op",
                                            "Request", "Session", "Win") for way in ("toint", "fromint"))

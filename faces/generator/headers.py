@@ -34,7 +34,7 @@ int OMPI_C_MPI_{K}DUP_FN(void*, int, void*, void*, void*, int*);
 #define MPI_{K}DUP_FN ((MPI_{T}opy{A}_function*)OMPI_C_MPI_{K}DUP_FN)
 """,
 }
-# What all have besides.
+# Definitions that all ABIs have.
 OTHERS = """\
 #define MPI_CONVERSION_FN_NULL ((MPI_Datarep_conversion_function*)0)
 #define MPI_CONVERSION_FN_NULL_C ((MPI_Datarep_conversion_function_c*)0)
@@ -104,7 +104,7 @@ def functions(names):
 
 
 def fortran(prefix):
-    """Handles and statuses between C and Fortran."""
+    """Yields the functions that convert handles and statuses between C and Fortran."""
     for handle in kinds.HANDLES:
         stem = "MPI_Type" if handle == "MPI_Datatype" else handle
         yield f"MPI_Fint {prefix}{stem}_c2f({handle} handle);"
@@ -120,12 +120,12 @@ def callbacks():
 
 
 def mangled(*names):
-    """A member of namespaces or classes, as compilers write it."""
+    """Returns the name of a member of namespaces or classes, as compilers mangle it."""
     return "N" + "".join(f"{len(name)}{name}" for name in names) + "E"
 
 
 def cxx_objects(abi):
-    """MPI's own objects of the old C++ bindings: the symbol, the name, the symbol of the class's table, C's constant."""
+    """Returns MPI's own objects of the old C++ bindings: symbol, name, symbol of the class's table, C's constant."""
     lines = [calls.WRITTEN]
     for kind, objects in abi.cxx.items():
         for name, value in objects.items():

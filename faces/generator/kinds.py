@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each parameter of each MPI function is: its kind decides how a face converts it.
+"""The kind of each parameter of each MPI function. It decides how a face converts the parameter.
 
-Types decide for handles and statuses; where C uses int for many things, names decide. The tables below hold these
+Types decide for handles and statuses. C uses int for many things, for which names decide. The tables below hold these
 names: calls.py writes code from the kinds.
 """
 
@@ -44,17 +44,18 @@ GROUPS = {
     "error_class": ["MPI_ERR_", "MPI_T_ERR_"],
     "special_rank": ["MPI_ANY_SOURCE", "MPI_PROC_NULL", "MPI_ROOT"],
 }
-# Not of their group: handled by name.
+# Constants that do not belong to their group: code handles them by name.
 OUTSIDE_GROUPS = {"MPI_ERR_LASTCODE"}
 
-# Of an ABI that lacks one: what it is there, where it is nothing else.
+# Constants that an ABI may lack, and the constant that stands for each there.
 FALLBACKS = {
     "MPI_ERR_ERRHANDLER": "MPI_ERR_ARG", "MPI_ERR_ABI": "MPI_ERR_OTHER", "MPI_ERR_SESSION": "MPI_ERR_ARG",
     "MPI_ERR_PROC_ABORTED": "MPI_ERR_OTHER", "MPI_ERR_VALUE_TOO_LARGE": "MPI_ERR_OTHER",
     "MPI_T_ERR_NOT_SUPPORTED": "MPI_T_ERR_INVALID", "MPI_T_ERR_NOT_ACCESSIBLE": "MPI_T_ERR_INVALID",
 }
 
-# Extensions of other libraries that are something of the standard ABI. These names come back, for they are older.
+# Extensions of other libraries that the standard ABI has under another name. The library's handle converts back to these
+# names, for they are older.
 SAME_AS = {"MPIX_C_FLOAT16": "MPI_REAL2", "MPIX_SHORT_FLOAT": "MPI_REAL2"}
 
 # int by value -> conversion.
@@ -72,7 +73,7 @@ INTEGERS_OUT = {
     "errorclass": "error_out", "errorcode": "error_out", "error": "error_out", "amode": "amode_out",
     "rank_source": "rank_out", "rank_dest": "rank_out",
 }
-# Where a name means something else.
+# Parameters whose name means something else.
 EXCEPTIONS = {
     ("MPI_Topo_test", "status"): "topology_out",
     ("MPI_Status_get_source", "source"): "rank_out", ("MPI_Status_get_tag", "tag"): "tag_out",
@@ -80,7 +81,7 @@ EXCEPTIONS = {
     ("MPI_Abort", "errorcode"): None,
 }
 RECEIVES = ("Recv", "Irecv", "Probe", "Iprobe", "Mprobe", "Improbe", "Precv")
-ERRORCODE_IN = "error_in"  # int errorcode, but for MPI_Abort
+ERRORCODE_IN = "error_in"  # for `int errorcode`, except in MPI_Abort
 
 INOUT_HANDLES = {
     "MPI_Wait": "request", "MPI_Test": "request", "MPI_Start": "request", "MPI_Cancel": "request",
@@ -91,16 +92,16 @@ INOUT_HANDLES = {
 
 # Functions that the library has for the arguments of other ABIs (src/api/direct_calls.h).
 DIRECT = {"MPI_" + name for name in ("Send", "Recv", "Isend", "Irecv", "Wait", "Test", "Put", "Get")}
-# Functions whose usual arguments are converted in place, in few instructions; all others take the function beside it.
+# Functions whose usual arguments are converted in place, in few instructions. Other arguments take the function long_X().
 QUICK = {"MPI_" + name for name in (
     "Iprobe", "Start", "Rput", "Rget", "Accumulate",
     "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Win_flush", "Win_flush_local", "Win_flush_all",
     "Win_flush_local_all", "Win_unlock", "Win_unlock_all")}
-# Of these: those that return without waiting for another process.
+# Functions of QUICK that return without waiting for another process.
 WITHOUT_WAITING = {"MPI_" + name for name in (
     "Rput", "Rget", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap")}
 
-# What the library writes into a string: by the constant that bounds it.
+# Functions that write into a string: the constant that bounds it.
 STRING_BOUNDS = {
     "MPI_Comm_get_name": "MPI_MAX_OBJECT_NAME", "MPI_Type_get_name": "MPI_MAX_OBJECT_NAME",
     "MPI_Win_get_name": "MPI_MAX_OBJECT_NAME", "MPI_Error_string": "MPI_MAX_ERROR_STRING",
@@ -109,7 +110,7 @@ STRING_BOUNDS = {
     "MPI_Lookup_name": "MPI_MAX_PORT_NAME", "MPI_Open_port": "MPI_MAX_PORT_NAME",
 }
 
-# In src/: their conversions have no pattern.
+# Functions that are written by hand in src/: their conversions have no pattern.
 BY_HAND = {
     "MPI_Attr_get", "MPI_Attr_put", "MPI_Comm_get_attr", "MPI_Comm_set_attr", "MPI_Type_get_attr",
     "MPI_Type_set_attr", "MPI_Win_get_attr", "MPI_Win_set_attr",
@@ -122,14 +123,14 @@ BY_HAND = {
     "MPI_T_event_get_info", "MPI_Init", "MPI_Init_thread", "MPI_Session_init",
     "MPI_Error_class", "MPI_Error_string",
 }
-# Of the standard ABI alone.
+# Parts of the names of functions that only the standard ABI has.
 ABSENT = ("_toint", "_fromint", "MPI_Abi_")
 
 COLLECTIVES = ("Allgather", "Allreduce", "Alltoall", "Exscan", "Gather", "Reduce", "Scan", "Scatter", "Neighbor_")
 
 
 def stem_of(name):
-    """`Alltoallw` for MPI_Ialltoallw_c and MPI_Alltoallw_init."""
+    """Returns `Alltoallw` for MPI_Ialltoallw_c and MPI_Alltoallw_init."""
     stem = name.removeprefix("MPI_").removesuffix("_c").removesuffix("_init")
     if stem[0] == "I" and stem[1:2].islower() and not stem.startswith(("Info", "Init", "Inter", "Is_")):
         stem = stem[1:].capitalize()
@@ -141,7 +142,7 @@ def is_collective(name):
 
 
 def array_length(function, name, names):
-    """How many handles or statuses an array holds, as C."""
+    """Returns the number of handles or statuses in an array, as C."""
     for candidate in ("count", "incount"):
         if candidate in names:
             return candidate

@@ -27,12 +27,12 @@ class Abi:
 
 
 def standard():
-    """Names of constants that are their own and no other's name, with values, and handles with their types."""
+    """Returns the values of all constants of the standard ABI, by name."""
     return {c.name: c.value for c in facts.constants()}
 
 
 def standard_handles():
-    """name -> (type, value) of predefined handles; aliases of others (MPI_C_COMPLEX) are left out."""
+    """Returns name -> (type, value) of predefined handles. Aliases of others (MPI_C_COMPLEX) are left out."""
     result = {}
     for name, value in standard().items():
         for handle in kinds.HANDLES:
@@ -64,7 +64,7 @@ def members(group):
 
 def group(abi, name):
     pairs = {m: abi.constants[m] for m in members(name) if m in abi.constants}
-    into = dict(reversed([(value, m) for m, value in pairs.items()]))  # two names, one value: the first
+    into = dict(reversed([(value, m) for m, value in pairs.items()]))  # the first of two names with one value
     lines = [f"int {name}_in(int value) {{", "    switch (value) {"]
     lines += [f"        case {value}: return {m};" for value, m in into.items()]
     lines += ["        case MPI_UNDEFINED: return MPI_UNDEFINED;", "        default: return no_value;", "    }", "}",
@@ -89,7 +89,7 @@ def bits(abi, name, modes, both):
 
 
 def integer_handles(abi):
-    """Of libraries whose handles are integers."""
+    """Returns the tables of libraries whose handles are integers."""
     handles = {n: (h, v) for n, (h, v) in standard_handles().items() if h != "MPI_File"}
     known = {n: (h, v, abi.constants[n]) for n, (h, v) in handles.items() if n in abi.constants}
     known = {n: (*handles[kinds.SAME_AS[n]], abi.constants[n])
@@ -124,7 +124,7 @@ def integer_handles(abi):
 
 
 def object_handles(abi):
-    """Of libraries whose predefined handles are addresses of objects."""
+    """Returns the tables of libraries whose predefined handles are addresses of objects."""
     handles = standard_handles()
     objects = {}  # object -> (type, value or None)
     for name, symbol in sorted(abi.objects.items(), key=lambda item: item[0] not in kinds.SAME_AS):
@@ -144,7 +144,7 @@ def object_handles(abi):
 
 
 def numbers(abi, handles):
-    """Fortran's integers of predefined handles: by the standard ABI's constants, and back by kinds."""
+    """Returns tables of Fortran's integers of predefined handles: by the standard ABI's constants, and back by kinds."""
     known = {n: (*handles[n], number) for n, number in abi.fortran.items() if n in handles}
     lines = ["const short fortran_numbers[handle_constants] = { /* 0: none; others plus one */"]
     lines += [f"    [{value}] = {number + 1}, /* {n} */"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whose bindings are written: those of the standard ABI, or those of a library for which there is a face (docs/faces.md)."""
+"""The kinds of bindings: those of the standard ABI, and those of each library that has a face (docs/faces.md)."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 class Binding:
     name: str
     choice: str  # what mpi_f08 passes for a choice buffer: a C "descriptor", one of "gfortran", or an "address"
-    short_way: bool  # handles may be constants, for which nothing is called
-    large_suffix: str  # of the large-count procedures of mpi_f08; "": there are none
+    short_way: bool  # handles may be constants, which need no conversion call
+    large_suffix: str  # of the large-count procedures of mpi_f08; "" if there are none
     profiling_prefix: str  # of the procedures of mpi_f08
     left_out: tuple = ()  # functions whose names have one of these parts
 
@@ -20,13 +20,13 @@ class Binding:
         return f.in_f08 and (not f.large or self.large_suffix != "")
 
     def f08_is_another(self, f):
-        """Whether mpi_f08 calls other code than mpif.h and mpi do."""
+        """Returns True if mpi_f08 calls other code than mpif.h and mpi do."""
         if self.choice == "address":
             return any(p.kind == "detached" for p in f.parameters)
         return f.f08_is_another
 
     def f08_name(self, f):
-        """Of the specific procedure in mpi_f08, as a symbol (the standard's: MPI 5.0, 19.1.5)."""
+        """Returns the symbol of the specific procedure in mpi_f08 (the standard's: MPI 5.0, 19.1.5)."""
         if self.name == "standard":
             return f.f08_symbol.lower() + "_"
         ending = "_f08ts" if f.has_choice and self.choice != "address" else "_f08"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C functions behind the bindings: a function for each name that Fortran calls.
 
-A function converts its arguments, calls MPI, and converts what comes back. Each parameter adds the lines that its
+A function converts its arguments, calls MPI, and converts the results. Each parameter adds the lines that its
 kind needs to a Body; the Body writes them in order.
 """
 
@@ -14,7 +14,7 @@ import model
 INDENT = "    "
 REGISTERS = 6  # arguments that are passed in registers (x86-64)
 
-# Where a copied section or a converted array must live until the operation is complete, its request says so.
+# Lines after the call of functions that complete requests. A request's copied sections and converted arrays live until then.
 COMPLETION = {
     "MPI_Wait": "completed(*request, last);",
     "MPI_Test": "if (c_flag) completed(*request, last);",
@@ -34,7 +34,7 @@ BEFORE_CALL = {
     "MPI_Start": "started(*request);",
     "MPI_Startall": "for (int i = 0; i < *count; ++i) started(array_of_requests[i]);",
     "MPI_Request_free": "freed(*request);",
-    # After an error nothing is complete.
+    # After an error no request is complete.
     "MPI_Waitsome": "*outcount = 0;",
     "MPI_Testsome": "*outcount = 0;",
     "MPI_Request_get_status_some": "*outcount = 0;",
@@ -63,7 +63,7 @@ class Body:
     lengths: list = field(default_factory=list)  # of CHARACTER arguments, at the end
     declarations: list = field(default_factory=list)
     checks: list = field(default_factory=list)  # (condition of failure, error)
-    conversions: list = field(default_factory=list)  # if the checks are passed
+    conversions: list = field(default_factory=list)  # done if the checks pass
     actuals: list = field(default_factory=list)
     always: list = field(default_factory=list)
     on_success: list = field(default_factory=list)
@@ -108,7 +108,7 @@ def logical(body, f, p):
 
 
 def room(body, f, p, element, length, heap=False):
-    """An array that C gets instead of Fortran's."""
+    """Adds an array that C gets instead of Fortran's."""
     body.declarations.append(f"const int {p.name}_length = {length};")
     body.declarations.append(f"Room room_{p.name};")
     enter = "enter_for_long" if heap else "enter"
@@ -130,7 +130,7 @@ def logicals(body, f, p):
     body.actuals.append(f"c_{p.name}")
     if p.intent == "in":
         body.conversions.append(for_each(p, f"c_{p.name}[i] = logical_in({p.name}[i]);"))
-    else:  # what the function does not write stays what it is
+    else:  # elements that C does not write keep their value
         body.conversions.append(for_each(p, f"c_{p.name}[i] = -1;"))
         body.on_success.append(
             for_each(p, f"if (c_{p.name}[i] >= 0) {p.name}[i] = logical_out(c_{p.name}[i]);"))
@@ -140,7 +140,7 @@ def index(body, f, p):
     body.formals.append(f"MPI_Fint* {p.name}")
     body.declarations.append(f"int c_{p.name} = MPI_UNDEFINED;")
     body.actuals.append(f"&c_{p.name}")
-    # Without a flag nothing is said about the index.
+    # If the flag is false, the index is undefined.
     body.always.append(f"*{p.name} = index_out(c_{p.name});")
 
 
@@ -165,7 +165,7 @@ def handle(body, f, p):
         body.declarations.append(f"{p.base} c_{p.name} = {s}_in(*{p.name});")
         body.always.append(f"*{p.name} = {s}_out(c_{p.name});")
     else:
-        if body.short:  # a store costs less than the question whether there is a request
+        if body.short:  # a store costs less than a test for a request
             body.declarations.append(f"{p.base} c_{p.name} = MPI_REQUEST_NULL;")
             body.always.append(f"*{p.name} = lower_half(c_{p.name});")
             return
@@ -185,7 +185,7 @@ def handles(body, f, p):
         length = f"{sent} == MPI_IN_PLACE ? 0 : {length}"
     room(body, f, p, p.base, length, heap=long)
     body.actuals.append(f"c_{p.name}")
-    if p.intent == "out":  # what C does not write stays as it was
+    if p.intent == "out":  # elements that C does not write keep their value
         body.conversions.append(for_each(p, f"c_{p.name}[i] = ({p.base})0;"))
         body.on_success.append(for_each(p, f"if (c_{p.name}[i] != ({p.base})0) {p.name}[i] = {s}_out(c_{p.name}[i]);"))
         return
@@ -242,7 +242,7 @@ def detached(body, f, p):
         pointer(body, f, p)
         body.on_success[-1] = f"*{p.name} = (MPI_Aint)automatic_out(c_{p.name});"
         return
-    # In mpif.h and mpi the address cannot be returned (MPI 5.0, 3.6).
+    # mpif.h and mpi cannot return the address (MPI 5.0, 3.6).
     body.formals.append(f"void* {p.name}")
     body.declarations.append(f"void* c_{p.name} = NULL;")
     body.declarations.append(f"(void){p.name};")
@@ -309,7 +309,7 @@ def body_of(f, binding, f08, short=False):
     body = Body(binding, f08, short)
     for p in f.parameters:
         add(body, f, p)
-    # The count and the datatype of a section are those that were made for it.
+    # C gets the count and the datatype that were made for a section.
     if f08 and not short and binding.choice != "address":
         names = [p.name for p in f.parameters]
         for p in f.parameters:
@@ -331,9 +331,10 @@ def wrapped(head, items, tail):
 
 
 def write_with_short_way(f, binding, name, f08):
-    """What most calls are takes the short way: handles that are constants, buffers without gaps.
+    """Writes a function with a short path for most calls: handles are constants, and buffers have no gaps.
 
-    Nothing is called on it but MPI, so that it needs few registers. The rest is out of line."""
+    The short path calls nothing but MPI, so that it needs few registers. The rest is out of line.
+    """
     general = f"general_{name}"
     formals = [formal.split()[-1] for formal in body_of(f, binding, f08).formals] + ["ierror"]
     constants = "are_constants_at_start" if returns_request(f) else "are_constants"
@@ -419,12 +420,12 @@ def write_function(f, binding, name, f08, short=False, linkage="EXPORTED", first
 
 
 def names(stem_):
-    """The names that compilers make of an external procedure, besides the usual one."""
+    """Returns the names that compilers make of an external procedure, besides the usual one."""
     return f"ALIAS({stem_}_, {stem_}__)\nALIAS({stem_}_, {stem_})\nALIAS({stem_}_, {stem_.upper()})"
 
 
 def has_short_way(f):
-    """Messages between two processes: their calls are the ones that programs make most often."""
+    """Returns True for messages between two processes, which programs send most often."""
     kinds = {"choice", "integer", "kind_integer", "handle", "status"}
     return (f.chapter == "p2p" and {p.kind for p in f.parameters} <= kinds
             and all(p.section == "message" for p in f.parameters if p.kind == "choice")
@@ -433,7 +434,7 @@ def has_short_way(f):
 
 
 def write(f, binding):
-    """Everything that belongs to a function of the ABI."""
+    """Returns everything that belongs to a function of the ABI."""
     parts = []
     if f.name not in model.BY_HAND:
         writer = write_with_short_way if binding.short_way and has_short_way(f) else write_function
@@ -460,7 +461,7 @@ HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
 
 
 def chapters(functions, binding):
-    """File name -> text. Aliases of functions that are written by hand stand with these (names_by_hand.h)."""
+    """Returns file name -> text. names_by_hand.h has the aliases of functions that are written by hand."""
     files, by_hand = {}, []
     for f in functions:
         if f.name in model.BY_HAND:
@@ -477,7 +478,7 @@ def chapters(functions, binding):
 
 
 def profiling_names(functions, binding, others):
-    """PMPI in place of MPI: for the second time that all sources are compiled."""
+    """Returns a header that replaces MPI by PMPI. All sources are compiled a second time with it."""
     lines = ["/* SPDX-License-Identifier: BSD-3-Clause */",
              "/* Written by fortran/generate.py: every name that begins with MPI becomes one that begins with PMPI. */",
              "#ifndef HEDDLE_FORTRAN_PROFILING_NAMES_H", "#define HEDDLE_FORTRAN_PROFILING_NAMES_H"]

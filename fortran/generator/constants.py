@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The constants of the ABI as Fortran has them, and the sentinels, which Fortran knows by their addresses."""
+"""The constants of the ABI in Fortran, and the sentinels, which are known by their addresses."""
 
 import re
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ STATUS = {"MPI_STATUS_SIZE": 8, "MPI_SOURCE": 1, "MPI_TAG": 2, "MPI_ERROR": 3}
 class Constant:
     name: str
     value: int
-    handle: str = ""  # MPI_Comm
-    kind: str = ""  # of INTEGER, where not the default
+    handle: str = ""  # its type, such as MPI_Comm; "": no handle
+    kind: str = ""  # of INTEGER; "" for the default
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 """The MPI functions as Fortran sees them, derived from the C prototypes of the ABI.
 
 Each C parameter gets a kind, which says how Fortran declares it and how it is converted. Types decide for
-most; where C uses one type for several things (int for a flag, a count and an index), names decide. The tables
+most. C uses one type for several things (int for a flag, a count and an index), for which names decide. The tables
 below hold these names: everything else in the generator follows from the kinds.
 """
 
@@ -30,10 +30,10 @@ HANDLES = {
 
 INTEGER_KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND", "MPI_Offset": "MPI_OFFSET_KIND"}
 
-# No bindings in Fortran: tools, and handles as integers, which they are anyway.
+# Functions without Fortran bindings: those for tools, and conversions of handles, which are integers in Fortran.
 NOT_IN_FORTRAN = ("MPI_T_", "_toint", "_fromint")
 
-# Deprecated before mpi_f08 was made.
+# Functions that were deprecated before mpi_f08 was made.
 NOT_IN_F08 = {"MPI_Attr_delete", "MPI_Attr_get", "MPI_Attr_put", "MPI_Keyval_create", "MPI_Keyval_free"}
 
 LOGICALS = {"flag", "reorder", "high", "commute", "weighted", "is_set"}
@@ -48,7 +48,7 @@ IN = {("MPI_Group_range_excl", "ranges"), ("MPI_Group_range_incl", "ranges")}  #
 INOUT_NAMES = {"position"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}
 
-# What C writes into a string that it returns, by the constant that bounds it.
+# Functions that return a string, and the constant that bounds it.
 STRING_BOUNDS = {
     "MPI_Comm_get_name": "MPI_MAX_OBJECT_NAME",
     "MPI_Type_get_name": "MPI_MAX_OBJECT_NAME",
@@ -62,7 +62,7 @@ STRING_BOUNDS = {
     "MPI_Open_port": "MPI_MAX_PORT_NAME",
 }
 
-# Written by hand in src/: their conversions have no pattern.
+# Functions that are written by hand in src/: their conversions have no pattern.
 BY_HAND = {
     "MPI_Attr_get", "MPI_Attr_put", "MPI_Comm_get_attr", "MPI_Comm_set_attr", "MPI_Type_get_attr",
     "MPI_Type_set_attr", "MPI_Win_get_attr", "MPI_Win_set_attr",
@@ -74,19 +74,19 @@ BY_HAND = {
     "MPI_Info_get", "MPI_Info_get_string", "MPI_Session_get_nth_pset",
 }
 
-# A choice buffer that is not described by a count and a datatype beside it, and crosses as an address only.
+# Choice buffers that cross as an address only. No count and datatype beside them describe them.
 PLAIN_BUFFERS = {"base", "location", "compare_addr", "logical_true", "logical_false"}
 PLAIN_FUNCTIONS = {"Fetch_and_op", "Compare_and_swap"}
-# Collectives in which a buffer is one message. In any other it is several, or is combined: a section is copied.
+# Collectives in which a buffer is one message. In others it is several messages, or is combined: a section is copied.
 ONE_MESSAGE = {"Bcast"}
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """kind is one of
-    integer, logical, index, kind_integer (address, count, offset), handle, status, string, choice, procedure,
-    attribute (an address-sized integer that C knows as void*), pointer (returned memory), detached, argument
-    (argc and argv, which Fortran does not have); arrays of the first ones end in "s".
+    """A parameter. Its kind is one of:
+    integer, logical, index, kind_integer (address, count, offset), handle, status, string, choice, procedure;
+    attribute (an address-sized integer that C knows as void*), pointer (returned memory), detached;
+    argument (argc and argv, which Fortran does not have). Arrays of the first ones end in "s".
     """
 
     name: str
@@ -94,10 +94,10 @@ class Parameter:
     intent: str  # "in", "out", "inout"
     c_type: str
     base: str = ""  # handles: MPI_Comm; kind_integers: MPI_Aint; procedures: MPI_User_function
-    length: str = ""  # arrays that are converted: how many, as an expression of C parameters
+    length: str = ""  # converted arrays: the number of elements, as an expression of C parameters
     sentinels: tuple = ()
     section: str = ""  # choice: "plain", "message", "copied" or "refused"
-    count: str = ""  # choice described by a message: names of its count and datatype
+    count: str = ""  # choice with section "message": names of its count and datatype
     datatype: str = ""
 
 
@@ -124,7 +124,7 @@ class Function:
 
     @property
     def visible(self):
-        """What Fortran passes."""
+        """Returns the parameters that Fortran passes."""
         return [p for p in self.parameters if p.kind != "argument"]
 
     @property
@@ -133,7 +133,7 @@ class Function:
 
     @property
     def f08_symbol(self):
-        """The name of the specific procedure in mpi_f08 (MPI 5.0, 19.1.5)."""
+        """Returns the name of the specific procedure in mpi_f08 (MPI 5.0, 19.1.5)."""
         return self.name + ("_f08ts" if self.has_choice else "_f08")
 
     @property
@@ -142,7 +142,7 @@ class Function:
 
     @property
     def f08_is_another(self):
-        """Whether mpi_f08 calls other code than mpif.h and mpi do."""
+        """Returns True if mpi_f08 calls other code than mpif.h and mpi do."""
         return self.has_choice or any(p.kind == "detached" for p in self.parameters)
 
 
@@ -165,7 +165,7 @@ RMA = {
 
 
 def stem_of_collective(name):
-    """`Alltoallw` for MPI_Ineighbor_alltoallw_c."""
+    """Returns `Alltoallw` for MPI_Ineighbor_alltoallw_c."""
     stem = name.removeprefix("MPI_").removesuffix("_c").removesuffix("_init")
     if stem[0] == "I" and stem[1:2].islower() and stem not in ("Init",):
         stem = stem[1:].capitalize()
@@ -185,7 +185,7 @@ def is_collective(name):
 
 
 def choice(function, parameters, i):
-    """Sentinels, and how a section that is not contiguous is passed on."""
+    """Returns the parameter of a choice buffer: its sentinels, and how a section with gaps is passed on."""
     name, c_type = parameters[i].name, parameters[i].type
     stem = function.removeprefix("MPI_").removesuffix("_c")
     intent = "in" if c_type.startswith("const") else "inout"
@@ -322,13 +322,13 @@ def function(fact):
 
 
 def functions():
-    """All functions that have Fortran bindings, the large-count forms included, in the order of the ABI's data."""
+    """Returns all functions that have Fortran bindings, the large-count forms included, in the order of the ABI's data."""
     return [function(fact) for fact in facts.functions()
             if not any(part in fact.name for part in NOT_IN_FORTRAN)]
 
 
 def type_signature(f):
-    """What overloading tells apart: types, kinds and ranks of the arguments."""
+    """Returns the things that overloading tells apart: types, kinds and ranks of the arguments."""
     def one(p):
         if p.kind in ("kind_integer", "kind_integers"):
             return (p.kind, 8)  # the three kinds of the ABI are one

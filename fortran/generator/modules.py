@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpif.h and the modules mpi and mpi_f08.
 
-The modules hold interfaces and constants only. What they name lies in the library, so that their object files are
-not needed, and any compiler can make its own module files from the same source.
+The modules hold interfaces and constants only. The library holds the procedures and variables that they name. Object
+files of the modules are therefore not needed. Any compiler can make its own module files from the same source.
 """
 
 import model
@@ -17,7 +17,7 @@ HANDLE_TYPES = list(model.HANDLES)
 
 
 def wrap(line, indent):
-    """A free-form statement, continued where it is long."""
+    """Returns a free-form statement, broken into several lines if it is long."""
     pad, rows, row = " " * indent, [], ""
     for piece in line.replace(", ", ",\0").split("\0"):
         if row and len(pad) + len(row) + len(piece) > COLUMNS - 4:
@@ -29,7 +29,7 @@ def wrap(line, indent):
 
 
 def f08_declaration(f, p):
-    """How mpi_f08 declares a dummy argument (MPI 5.0, appendix A.4): type and attributes, and the shape."""
+    """Returns mpi_f08's declaration of a dummy argument (MPI 5.0, appendix A.4): type and attributes, and the shape."""
     asynchronous = ", asynchronous" if f.nonblocking else ""
     if p.kind == "choice":
         return f"type(*), dimension(..){', intent(in)' if p.intent == 'in' else ''}{asynchronous}", ""
@@ -52,7 +52,7 @@ def f08_declaration(f, p):
 
 
 def mpi_declaration(f, p, c_pointer):
-    """How the module mpi declares it: integers in place of types, choice buffers without any check."""
+    """Returns the declaration of the module mpi: integers in place of types, choice buffers without any check."""
     if p.kind in ("choice", "detached"):
         return "type(*), dimension(*)" + (", intent(in)" if p.intent == "in" else ""), ""
     intent = f", intent({p.intent})"
@@ -74,7 +74,7 @@ RESULTS = {"double": "double precision", "MPI_Aint": "integer(kind=MPI_ADDRESS_K
 
 
 def specific(f, name, declare, optional, bind=""):
-    """An interface body."""
+    """Returns an interface body."""
     arguments = [p.name for p in f.visible] + ([] if f.is_function else ["ierror"])
     word = f"{RESULTS[f.returns]} function" if f.is_function else "subroutine"
     end = "function" if f.is_function else "subroutine"
@@ -97,7 +97,7 @@ def generic(name, specifics):
 def f08_specific(f, prefix):
     name = prefix + f.f08_symbol.removeprefix("MPI")
     bind = ""
-    if f.has_choice:  # descriptors are C's in bind(C) only
+    if f.has_choice:  # only bind(C) passes C's descriptors
         bind = f' bind(C, name="{name.lower()}_")'
     return specific(f, name, f08_declaration, True, bind)
 
@@ -214,7 +214,7 @@ def constant(c, typed):
 
 
 def sentinel(s, typed):
-    """A variable of the library: found by its address wherever a program was linked."""
+    """Returns the declaration of a variable of the library, which is known by its address."""
     declaration, shape = s.type, s.shape
     if s.type == "character":
         declaration = "character(kind=c_char)"
@@ -236,7 +236,7 @@ def handle_types():
 
 
 def comparisons():
-    """== and /= of handles, also of whole arrays: all(requests == MPI_REQUEST_NULL)."""
+    """Returns == and /= of handles, also of whole arrays: all(requests == MPI_REQUEST_NULL)."""
     lines = []
     for operator, word in (("==", "equal"), ("/=", "differ")):
         lines.append(f"  interface operator({operator})")
@@ -252,7 +252,7 @@ ATTRIBUTE = "integer(kind=MPI_ADDRESS_KIND)"
 
 
 def callbacks():
-    """Abstract interfaces of what a program writes (MPI 5.0, A.1.3): (name, [(argument, declaration)])."""
+    """Returns abstract interfaces of user functions (MPI 5.0, A.1.3): (name, [(argument, declaration)])."""
     def copy(handle, name):
         return [(name, f"type({handle})"), (f"{name}_keyval", "integer"), ("extra_state", ATTRIBUTE),
                 ("attribute_val_in", ATTRIBUTE), ("attribute_val_out", ATTRIBUTE), ("flag", "logical"),
@@ -330,7 +330,7 @@ def f08_module(name, uses, interfaces):
 
 
 def mpi_module(functions):
-    # One declaration for each symbol; statuses are of another type here.
+    # Each symbol is declared once. Statuses have another type here.
     shared = [s.name for s in SENTINELS if s.type != "status"]
     types = ", ".join(["MPI_Status", *HANDLE_TYPES, "operator(==)", "operator(/=)", *shared])
     externals = [f"  external :: {name}" for name in PREDEFINED_CALLBACKS]

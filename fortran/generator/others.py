@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a compiler makes of the modules of another library: constants, procedures of modules, and MPI_Sizeof, in C."""
+"""The symbols that compilers make of another library's modules, in C: constants, module procedures, MPI_Sizeof."""
 
 import json
 
@@ -48,7 +48,7 @@ ASSIGNMENT(status_c_assign_f08, "__mpi_f08_types_MOD_mpi_status_c_assign_f08")""
 
 
 def handle_constants(data):
-    """Name -> integer of the predefined handles that Fortran has."""
+    """Returns name -> integer of the predefined handles that Fortran has."""
     if "fortran" in data:
         return data["fortran"]
     handles = {c.name for c in facts.constants() if any(c.value.startswith(f"(({h})0x") for h in model.HANDLES)}
