@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What of the product this build leaves out, and why. One line says it: when the build is configured, at the end of an
-# installation, and in `heddle info`.
+# The parts of the product that this build leaves out, with reasons. One line says it: when the build is configured, at the
+# end of an installation, and in `heddle info`.
 
-# Sets `variable` to the name of a package that brings `need` (libfabric, fortran) on this distribution; empty where
-# the distribution is not known.
+# Sets `variable` to the name of the package that brings `need` (libfabric, fortran) on this distribution. It is empty if the
+# distribution is not known.
 function(heddle_package_for need variable)
   set(apt_libfabric "apt-get install libfabric-dev")
   set(apt_fortran "apt-get install gfortran")
@@ -36,8 +36,8 @@ set(HEDDLE_OS_RELEASE /etc/os-release CACHE FILEPATH "Names the distribution")
 mark_as_advanced(HEDDLE_OS_RELEASE)
 set_property(GLOBAL PROPERTY heddle_left_out "")
 
-# heddle_left_out(PART REASON NEED): PART is not built because of REASON; NEED is what the distribution has a package
-# for, or empty.
+# heddle_left_out(PART REASON NEED): records that PART is not built because of REASON. NEED is empty, or the thing for which
+# the distribution has a package.
 function(heddle_left_out part reason need)
   set(sentence "${part} (${reason}")
   if(need)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The C library that Heddle is built with: glibc, or one that nobody has tried.
+# The C library that Heddle is built with: glibc, or an untried one.
 
 option(HEDDLE_UNTRIED_LIBC "Build with a C library other than glibc, which nobody has tried" OFF)
 

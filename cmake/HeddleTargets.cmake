@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What every target of the project shares.
+# Settings that all targets of the project share.
 
 include(CheckCXXCompilerFlag)
 
-# A sanitizer brings its own runtime: the C++ library cannot be linked statically then.
+# A sanitizer brings its own runtime, with which the C++ library cannot be linked statically.
 if("${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize")
   set(HEDDLE_SANITIZED TRUE)
 else()
   set(HEDDLE_SANITIZED FALSE)
 endif()
 
-# Gives a target of ours the warnings we keep it free of.
+# heddle_warnings(TARGET): turns on the warnings that the project is free of.
 function(heddle_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra)
   if(HEDDLE_WERROR)
@@ -19,9 +19,9 @@ function(heddle_warnings target)
   endif()
 endfunction()
 
-# heddle_precompile(TARGET [HEADER...]): the headers that most files of the target include are read once: those of the
-# C++ library, and HEADERs of ours. Reading them is two thirds of compiling. Not under ccache, which does better and cannot
-# see through it, and not in a build for development: there a file that forgets an include must not compile.
+# heddle_precompile(TARGET [HEADER...]): precompiles the headers that most files of the target include: those of the C++
+# library, and the HEADERs. Reading them is two thirds of compiling. ccache does better, and cannot see through it, so that
+# nothing is done under ccache. Nor is it in a build for development: there a file that lacks an include must not compile.
 function(heddle_precompile target)
   if(CMAKE_CXX_COMPILER_LAUNCHER OR HEDDLE_WERROR)
     return()
@@ -33,15 +33,15 @@ function(heddle_precompile target)
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds>")
 endfunction()
 
-# heddle_compile_quickly(TARGET): a test's own code need not be fast.
+# heddle_compile_quickly(TARGET): optimizes less, for a test's own code.
 function(heddle_compile_quickly target)
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()
 
-# heddle_mpi_program(NAME SOURCES...): a program in plain MPI, C or C++, as a user would build it:
-# it sees mpi.h and libmpi_abi.so, and nothing from src/.
+# heddle_mpi_program(NAME SOURCES...): builds a program in plain MPI, C or C++, as a user would. The program sees
+# mpi.h and libmpi_abi.so, and nothing from src/.
 function(heddle_mpi_program target)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE mpi_abi Threads::Threads)

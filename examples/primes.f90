@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! How many primes there are below a million, with the module mpi: rank 0 hands out ranges to whoever has time.
+! How many primes there are below a million, with the module mpi: rank 0 hands out ranges to workers that have time.
 program primes
   use mpi
   implicit none
@@ -20,7 +20,7 @@ program primes
 
 contains
 
-  ! A worker sends what it has counted, 0 at first, and gets the begin of a range, or the limit: there is no more.
+  ! Hands out ranges. A worker sends its count, 0 at first. It gets the begin of a range, or the limit if none is left.
   subroutine hand_out()
     integer :: next, counted, total, busy, status(MPI_STATUS_SIZE)
     next = 0

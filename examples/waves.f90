@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A wave on a square drum, with mpi_f08 and OpenMP. Ranks share out the columns, threads the rows of every column:
-! each thread exchanges its own part of the edge columns. Columns of a transposed array are sections with gaps, which
-! nonblocking calls take as they are. A standing wave comes back to where it began after a period.
+! A wave on a square drum, with mpi_f08 and OpenMP. Ranks share the columns, and threads share the rows of every column.
+! Each thread exchanges its own part of the edge columns. Columns of a transposed array are sections with gaps, which
+! nonblocking calls take as they are. A standing wave returns to its beginning after a period.
 program waves
   use mpi_f08
   use omp_lib, only: omp_get_thread_num
@@ -9,7 +9,7 @@ program waves
   integer, parameter :: n = 120, threads = 3, steps_of_a_period = 340
   integer, parameter :: rows(0:threads) = [1, 41, 81, n + 1]
   double precision, parameter :: pi = acos(-1d0)
-  ! u(column, row, moment); columns 0 and last + 1 are the neighbours' or the rim.
+  ! u(column, row, moment). Columns 0 and last + 1 belong to the neighbours, or are the rim.
   double precision, allocatable, asynchronous :: u(:, :, :)
   double precision :: courant2, worst
   integer :: rank, ranks, provided, first, columns, i, j, step
@@ -27,7 +27,7 @@ program waves
       u(i, j, 0) = sin(pi * (first + i) / (n + 1)) * sin(pi * j / (n + 1))
     end do
   end do
-  ! The time step for which a period has this many: sin(w/2)**2 = 2 * courant**2 * sin(pi / 2 / (n + 1))**2.
+  ! The time step gives a period of so many steps: sin(w/2)**2 = 2 * courant**2 * sin(pi / 2 / (n + 1))**2.
   courant2 = sin(pi / steps_of_a_period)**2 / (2 * sin(pi / 2 / (n + 1))**2)
   u(:, :, 1) = u(:, :, 0) * cos(2 * pi / steps_of_a_period)
 
@@ -54,7 +54,7 @@ program waves
 
 contains
 
-  ! Rows from `low` to `high` of the next moment.
+  ! Computes rows `low` to `high` of the next moment.
   subroutine advance(low, high, before, now, next, tag)
     integer, intent(in) :: low, high, before, now, next, tag
     type(MPI_Request) :: requests(4)

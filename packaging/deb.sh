@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# deb.sh FOLDER: builds the Debian packages libheddle, heddle and heddle-dev from the files that git knows, lets lintian
-# look at them, and tries what they hold. They lie in FOLDER then.
+# deb.sh FOLDER: builds the Debian packages libheddle, heddle and heddle-dev in FOLDER, from the files that git knows.
+# Lets lintian check them, and tries their contents.
 set -eu
 [ $# -eq 1 ] || { sed -n '4,5p' "$0" >&2; exit 2; }
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -28,7 +28,7 @@ DEB_BUILD_OPTIONS="parallel=${JOBS:-$(nproc)} noautodbgsym" dpkg-buildpackage --
 cd "$folder"
 lintian --fail-on error,warning --allow-root ./*.changes
 
-# They work from any folder.
+# The files work from any folder.
 rm -rf "$folder/root"
 for package in ./*.deb; do dpkg-deb --extract "$package" "$folder/root"; done
 bin=$(dirname "$(find "$folder/root/usr/lib" -path '*heddle/bin/mpiexec')")
@@ -41,7 +41,7 @@ mpifort "$source/examples/primes.f90" -o "$folder/root/program"
 case $(mpiexec --timeout 60 -n 3 "$folder/root/program") in *", correct"*) ;; *) exit 1 ;; esac
 heddle info | grep 'nothing is left out'
 
-# Their scripts put the commands among those of other MPIs, here in a database of its own.
+# The packages' scripts put the commands among those of other MPIs, here in a database of its own.
 mkdir "$folder/root/names" "$folder/root/admin"
 for name in heddle:mpirun heddle-dev:mpicc; do
     for script in postinst:configure prerm:remove; do

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""recipes.py [--tools FOLDER] [--installed PREFIX]: checks the recipes for other package managers as far as that goes here.
+"""recipes.py [--tools FOLDER] [--installed PREFIX]: checks the recipes for other package managers, as far as this machine can.
 
-All name the version of CMakeLists.txt, options of it, packages that tools/debian-packages.txt has, and files that are there. With
+All recipes name the version of CMakeLists.txt, options of it, packages of tools/debian-packages.txt, and existing files. With
 --tools, EasyBuild's own parser, from PyPI, reads its recipe in an environment in FOLDER. With --installed, Lmod loads the module
-files of an installation, if it is there.
+files of an installation, if Lmod is installed.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def version():
 
 
 def options_exist(where, text):
-    """-DNAME=... of ours are options of CMakeLists.txt."""
+    """Fails unless the recipe's -DHEDDLE_...=... are options of CMakeLists.txt."""
     known = set(re.findall(r"^(?:option|set)\((HEDDLE_\w+)", (SOURCE / "CMakeLists.txt").read_text(), re.M))
     used = set(re.findall(r"HEDDLE_(?:TESTS|BENCH|FORTRAN|PORTABLE|WERROR)\b|(?<=-D)HEDDLE_\w+", text))
     if not used or used - known:
@@ -40,7 +40,7 @@ def options_exist(where, text):
 
 
 class Recorder:
-    """Stands in for spack.package: writes down what a recipe says of itself."""
+    """A stand-in for spack.package that records the directives of a recipe."""
 
     def __init__(self):
         self.said = []
@@ -159,7 +159,7 @@ def check_modules(prefix, wanted):
     for kind in ("", ".lua"):
         only = prefix.parent / f"modules{kind or '.tcl'}"
         shutil.rmtree(only, ignore_errors=True)
-        # Each kind alone, as a link: Lmod would take Lua's first.
+        # Each kind is copied alone: Lmod would take Lua's first.
         (only / "share/heddle/modules/heddle").mkdir(parents=True)
         shutil.copy(folder / f"heddle/{wanted}{kind}", only / "share/heddle/modules/heddle")
         done = subprocess.run([lua, LMOD, "bash", "load", f"heddle/{wanted}"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

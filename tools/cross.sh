@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# cross.sh [--in DIR]: builds Heddle for aarch64 with Debian's cross compilers, in a Debian made anew, and tries it under
+# cross.sh [--in DIR]: builds Heddle for aarch64 with Debian's cross compilers, in a Debian made anew. Tries it under
 # qemu-user: programs of two ranks in C and Fortran, and the unit tests.
 #
-# The newest commit is built. Takes root, two gigabytes, the network, and an hour on two cores. With --in the folder is DIR and
-# stays, and the next call goes on where that one ended.
+# Builds the newest commit. Takes root, two gigabytes, the network, and an hour on two cores. With --in the folder is DIR and
+# stays, and the next call goes on where the last one ended.
 set -eu
 
 keep=
@@ -36,7 +36,7 @@ crossbuild-essential-arm64,gfortran-aarch64-linux-gnu,libhwloc-dev:arm64,libfmt-
         --architectures="$(dpkg --print-architecture),arm64"
     touch "$work/made"
 fi
-# Files that have not changed keep their times, and what was built of them stays.
+# Unchanged files keep their times, and their objects are not built again.
 [ -d "$root/source" ] || git clone --quiet --no-hardlinks "$checkout" "$root/source"
 git -C "$root/source" fetch --quiet "$checkout" HEAD
 git -C "$root/source" reset --quiet --hard FETCH_HEAD

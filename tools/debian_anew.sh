@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What fresh.sh and cross.sh have in common: a Debian in a folder, from the package sources of this machine. For root, in a
-# namespace of mounts.
+# The part that fresh.sh and cross.sh have in common: a Debian in a folder, from the package sources of this machine. It takes
+# root, in a namespace of mounts.
 
-# make_debian SUITE FOLDER PACKAGES [OPTION...]: makes it, with these packages between commas.
+# make_debian SUITE FOLDER PACKAGES [OPTION...]: makes a Debian with these packages, whose names commas separate.
 make_debian() {
     made=$2
     packages=$3
     debian=$1
     shift 3
-    rm -rf --one-file-system "$made"  # what is left of one that was not finished
+    rm -rf --one-file-system "$made"  # the rest of an unfinished one
     set -- --variant=minbase --include="$packages" --dpkgopt=force-unsafe-io "$@" "$debian" "$made"
     for sources in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
         [ ! -s "$sources" ] || set -- "$@" "$sources"
@@ -25,7 +25,7 @@ make_debian() {
     done
 }
 
-# mount_debian FOLDER: gives it what the kernel shows.
+# mount_debian FOLDER: mounts the kernel's file systems there.
 mount_debian() {
     mount -t proc proc "$1/proc"
     mount --rbind /sys "$1/sys"
@@ -33,7 +33,7 @@ mount_debian() {
     mount -t tmpfs tmpfs "$1/dev/shm"
 }
 
-# in_debian FOLDER COMMAND...: runs it there, with the network's proxies and nothing else of this environment.
+# in_debian FOLDER COMMAND...: runs COMMAND there, with the network's proxies and nothing else of this environment.
 in_debian() {
     made=$1
     shift

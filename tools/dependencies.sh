@@ -3,11 +3,11 @@
 #
 # dependencies.sh PURPOSE...: installs the Debian packages for these purposes that are missing.
 #
-# tools/debian-packages.txt is the list, and says what purposes there are. Nothing is said or done if all
-# are there. Otherwise what will be installed is said first. Where packages cannot be installed, the
-# script says why and lets the build go on as long as there are the commands to configure it: CMake then
-# names any library that is missing. On Fedora, openSUSE, Arch and Alpine nothing is installed: what `demo` lacks is named,
-# with the command that installs it (tools/other-packages.txt).
+# tools/debian-packages.txt is the list, and says which purposes there are. The script first says what it will
+# install. If all packages are there, it says and does nothing. If it cannot install them, it says why. The build then
+# goes on if the commands to configure it exist, and CMake names any missing library. On Fedora, openSUSE, Arch and
+# Alpine the script installs nothing: it names the packages that `demo` lacks, with the command that installs them
+# (tools/other-packages.txt).
 set -eu
 
 [ $# -gt 0 ] || { sed -n '3,8p' "$0" >&2; exit 2; }
@@ -19,7 +19,7 @@ case $purposes in *" demo "*) commands="cmake ninja c++ cc python3" ;; esac
 case $purposes in *" format "*) commands="$commands clang-format-19 clang-tidy-19" ;; esac
 case $purposes in *" fresh "*) commands="$commands mmdebstrap" ;; esac
 
-# go_on REASON...: no package can be installed; is there enough to try without?
+# go_on REASON...: ends the script since no package can be installed. Succeeds if the commands to configure exist.
 go_on() {
     echo "dependencies: $*" >&2
     for command in $commands; do
@@ -34,7 +34,7 @@ go_on() {
 
 packages=$(awk -v purposes="$purposes" '$1 !~ /^#/ && NF && index(purposes, " " $2 " ") { print $1 }' "$list")
 
-# family: which column of other-packages.txt; 0: none. HEDDLE_OS_RELEASE is for tests.
+# family: prints the column of other-packages.txt, or 0 if there is none. HEDDLE_OS_RELEASE is for tests.
 family() {
     release=$(sed -n 's/^ID\(_LIKE\)\{0,1\}=//p' "${HEDDLE_OS_RELEASE:-/etc/os-release}" 2>/dev/null | tr -d '"' | tr '\n' ' ')
     case " $release " in
@@ -46,7 +46,7 @@ family() {
     esac
 }
 
-# Names what a relative of none of Debian's lacks, and ends.
+# name_others COLUMN: names the packages that a distribution other than Debian lacks, and ends.
 name_others() {
     case $1 in
         2) query='rpm -q' install='dnf install' ;;

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# fresh.sh [--in DIR]: does what the README says to a newcomer, in a Debian made anew, and tells what it took.
+# fresh.sh [--in DIR]: does what the README tells a newcomer, in a Debian made anew, and says how long it took.
 #
-# The Debian is a folder (below TMPDIR) with nothing in it but git, make and what every Debian has, from
-# the package sources of this machine. The newest commit is cloned into it, and every line of the README's
-# sections "Try it" and "Your own program" is run as it stands. Then a wheel and packages are made there, and tried in
-# another Debian, which has nothing but Python's venv: the wheel with mpi4py from PyPI, the packages by apt.
-# Mounts live in a namespace that ends with the script, and the folder is removed, also when the script is
-# interrupted. Takes root, about two gigabytes and the network.
+# The Debian is a folder below TMPDIR, from the package sources of this machine. It contains git, make and what
+# every Debian has. The newest commit is cloned into it. Every line of the README's sections "Try it" and "Your own
+# program" is run there as it stands. Then a wheel and packages are made there. Another Debian, which has only
+# Python's venv, tries them: the wheel with mpi4py from PyPI, the packages by apt. Mounts live in a namespace that
+# ends with the script. The folder is removed, also if the script is interrupted. Takes root, about two gigabytes
+# and the network.
 #
 # With --in the folder is DIR and stays, and the next call goes on after the last line that worked. So
-# `timeout 500 tools/fresh.sh --in DIR`, again and again, does the same where nothing may run for long.
+# `timeout 500 tools/fresh.sh --in DIR`, again and again, does the same where no command may run for long.
 set -eu
 
 keep=
@@ -27,7 +27,7 @@ if [ "${HEDDLE_FRESH_INSIDE:-}" != yes ]; then
     inside=
     end() {
         if [ -n "$inside" ]; then
-            kill -KILL "$inside" 2>/dev/null || :  # and with it all in its namespace
+            kill -KILL "$inside" 2>/dev/null || :  # all processes in its namespace end with it
             wait "$inside" || :
         fi
         [ -n "$keep" ] || rm -rf --one-file-system "$work"
@@ -35,7 +35,7 @@ if [ "${HEDDLE_FRESH_INSIDE:-}" != yes ]; then
     trap end EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
-    # In the background, since a shell hears a signal only when what it waits for has ended.
+    # In the background, since a shell handles a signal only after its foreground command has ended.
     HEDDLE_FRESH_INSIDE=yes HEDDLE_FRESH_WORK=$work \
         unshare --mount --pid --fork --kill-child=KILL "$0" </dev/null &
     inside=$!
@@ -60,7 +60,7 @@ fi
 
 mount_debian "$root"
 
-# The lines that stand indented in these sections.
+# The indented lines of these sections.
 awk '/^## / { wanted = ($0 == "## Try it" || $0 == "## Your own program") }
      wanted && sub(/^    /, "")' "$root/root/heddle-source/README.md" >"$root/root/newcomer"
 printf 'make wheel\nmake deb\n' >>"$root/root/newcomer"

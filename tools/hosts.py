@@ -4,15 +4,15 @@
 
   hosts.py COUNT COMMAND [ARGUMENT ...]
 
-Runs COMMAND on the first of the hosts node1, node2, ... and answers its exit code. Each host has a network, a name, a start
-number, process ids, /tmp, /run, /dev/shm and System V memory of its own. When COMMAND has ended, what is left on a host is
-named and the exit code is 1. Nothing outlives this program, however it ends.
+Runs COMMAND on the first of the hosts node1, node2, ... and returns its exit code. Each host has its own network, name, start
+number, process ids, /tmp, /run, /dev/shm and System V memory. Processes that are left on a host when COMMAND has ended are
+named, and the exit code is 1. Nothing outlives this program, however it ends.
 
 HOSTS_AGENT, in the environment of COMMAND, stands in for ssh:
-  $HOSTS_AGENT HOST WORD ...   runs a shell command there, with nothing of the environment but PATH and HOME
-  $HOSTS_AGENT --cut HOST      from now on no packet leaves or reaches the host, and nobody is told
-  $HOSTS_AGENT --mend HOST     undoes that
-  $HOSTS_AGENT --halt HOST     kills all that runs there at once
+  $HOSTS_AGENT HOST WORD ...   runs a shell command there, with nothing of the environment but PATH and HOME.
+  $HOSTS_AGENT --cut HOST      drops all packets from and to the host from now on, without an error to their senders.
+  $HOSTS_AGENT --mend HOST     undoes that.
+  $HOSTS_AGENT --halt HOST     kills all processes there at once.
 
 Exit code 77: it takes root, and a kernel that lets it make namespaces.
 """
@@ -32,11 +32,11 @@ import time
 import uuid
 
 SKIPPED = 77
-PATIENCE = 5  # seconds that launchers' helpers may need to follow them
+PATIENCE = 5  # seconds that launchers' helpers may need to end after them
 NEWNS, NEWUTS, NEWIPC, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
 PR_SET_PDEATHSIG = 1
-ROOT = pathlib.Path(__file__).resolve().parent.parent  # hosts see this tree also where it lies below /tmp
-PLACE = pathlib.Path("/run/hosts")  # in memory that goes with the namespace
+ROOT = pathlib.Path(__file__).resolve().parent.parent  # hosts see this tree even if it lies below /tmp
+PLACE = pathlib.Path("/run/hosts")  # in memory that ends with the namespace
 SOCKET = str(PLACE / "socket")
 AGENT = PLACE / "agent"
 
@@ -76,7 +76,7 @@ def unshare(flags):
 # ---- the stand-in for ssh ----
 
 def ask_server(words):
-    """Hands the standard streams over; answers with the exit code of what has run with them."""
+    """Hands the standard streams to the server, and exits with the code of the command that used them."""
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(SOCKET)
         socket.send_fds(server, [json.dumps(words).encode() + b"\n"], [0, 1, 2])
@@ -85,7 +85,7 @@ def ask_server(words):
 
 
 class Server:
-    """Runs what agents ask for. It is outside of the hosts, since no process enters the namespace of a sibling."""
+    """The server that runs the agents' commands. It is outside of the hosts: no process enters a sibling's namespace."""
 
     def __init__(self, hosts):
         self.hosts = hosts
@@ -113,7 +113,7 @@ class Server:
         orders = {"--cut": Host.cut, "--mend": Host.mend, "--halt": Host.halt}
         order = orders[words.pop(0)] if words and words[0] in orders else None
         while words and words[0].startswith("-"):
-            words.pop(0)  # ssh's
+            words.pop(0)  # an option for ssh
         try:
             host = self.hosts[words.pop(0)]
             if order is not None:
@@ -132,7 +132,7 @@ class Server:
 # ---- hosts ----
 
 class Host:
-    """Its first process reaps what others leave, and all else ends with it."""
+    """A host. Its first process reaps orphans, and all other processes end with it."""
 
     def __init__(self, number, switch):
         self.name = f"node{number}"
@@ -145,12 +145,12 @@ class Host:
         inside(self.holder, "-n", "-u", "-m", "-i", "-p", "sh", "-ec", HOST, "sh", str(number))
 
     def start(self, command, streams, environment):
-        """Not by nsenter: that stops itself when its child is stopped, and nobody continues it."""
+        """Starts a command, but not by nsenter, which stops when its child is stopped, and is not continued."""
         return subprocess.Popen(command, stdin=streams[0], stdout=streams[1], stderr=streams[2], env=environment,
                                 preexec_fn=self.enter)
 
     def enter(self):
-        """The caller's child goes on, in the namespaces; the caller ends as it does."""
+        """Forks. The child goes on in the namespaces. The caller waits for the child, and exits with its code."""
         libc = ctypes.CDLL(None, use_errno=True)
         opened = [os.open(f"/proc/{self.holder}/ns/{name}", os.O_RDONLY) for name in ("net", "uts", "ipc", "pid", "mnt")]
         for namespace in opened:
@@ -170,7 +170,7 @@ class Host:
         return inside(self.switch, "-n", "ip", "link", "set", self.port, "master", "switch")
 
     def halt(self):
-        """Who waits for this program is told what processor time the host has used."""
+        """Ends all processes, and waits for the first: the waiter for this program sees the host's processor time."""
         try:
             os.kill(self.holder, signal.SIGKILL)
             os.waitpid(self.holder, 0)
@@ -179,7 +179,7 @@ class Host:
         return 0
 
     def others(self):
-        """What runs there besides the first process."""
+        """Returns the processes there besides the first one."""
         try:
             here = os.readlink(f"/proc/{self.holder}/ns/pid")
         except OSError:
@@ -188,7 +188,7 @@ class Host:
                 if pid != self.holder and is_in(pid, here)]
 
     def end(self):
-        """What is left, as command lines."""
+        """Ends the host. Returns the command lines of processes that were left."""
         until = time.monotonic() + PATIENCE
         while self.others() and time.monotonic() < until:
             time.sleep(0.02)
@@ -209,7 +209,7 @@ def inside(holder, *words):
 
 
 def hold(flags):
-    """A process that keeps namespaces of its own, as their first."""
+    """Starts a process that is the first of its own namespaces, and keeps them. Returns its id."""
     read, write = os.pipe()
     middle = os.fork()
     if middle == 0:
@@ -242,7 +242,7 @@ def reap_for_ever():
 # ---- all of it ----
 
 def run_inside(count, command):
-    """In namespaces of its own, of which this is the first process: when it ends, the kernel ends all others."""
+    """Runs the command, as the first process of its own namespaces: when it ends, the kernel ends all others."""
     subprocess.run(["mount", "-n", "--make-rprivate", "/"], check=True)
     subprocess.run(["mount", "-n", "-t", "tmpfs", "none", "/run"], check=True)
     subprocess.run(["mount", "-n", "-t", "proc", "proc", "/proc"], check=True)
@@ -266,7 +266,7 @@ def run_inside(count, command):
 
 
 def start_in_namespaces(count, command):
-    """The process id of who runs it, and which dies with this process."""
+    """Starts a process that runs the command, and dies with this process. Returns its id."""
     alive, kept = os.pipe()
     child = os.fork()
     if child != 0:
@@ -274,7 +274,7 @@ def start_in_namespaces(count, command):
     os.close(kept)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if select.select([alive], [], [], 0)[0]:
-        os._exit(1)  # it has died meanwhile
+        os._exit(1)  # the parent has died meanwhile
     os.close(alive)
     os._exit(run_inside(count, command))
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes what traces MPI's functions, from the facts of the ABI.
+"""Writes the wrappers that trace MPI's functions, from the facts of the ABI.
 
     trace/generate.py --output FOLDER
 
 FOLDER receives
-    functions.hpp   the functions that are traced: their names, and who waits for whom in them
-    wrappers.cpp    MPI_X for each: notes the call, and calls PMPI_X
+    functions.hpp   the functions that are traced: their names, and which ranks wait for which in them
+    wrappers.cpp    MPI_X for each: records the call, and calls PMPI_X
 """
 
 import argparse
@@ -49,7 +49,7 @@ def is_traced(function: facts.Function) -> bool:
 
 
 def group(function: facts.Function) -> str:
-    """Who waits for whom, and what it belongs to."""
+    """Returns the function's group, which says which ranks wait for which."""
     name = base(function)
     if name.endswith("_init") and name != "Session_init":
         return "other"
@@ -68,7 +68,7 @@ def group(function: facts.Function) -> str:
 
 
 def is_collective(function: facts.Function) -> bool:
-    """Whether all processes of the object call it, in one order."""
+    """Returns True if all processes of the object call the function, in one order."""
     name = base(function)
     if name.endswith("_init"):
         return False

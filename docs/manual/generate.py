@@ -4,9 +4,9 @@
 
     generate.py --output FOLDER --unsupported HEADER --heddle PROGRAM --mpiexec PROGRAM --version VERSION [--run-by EMULATOR]
 
-Pages of MPI functions come from the data of the ABI (abi/functions.json), from the Fortran bindings' model of it, and from
-functions.txt, which has a sentence for each. Pages and completions of commands come from their --help texts. FOLDER gets
-man/man1, man/man3, and the folders in which bash, zsh and fish look.
+Pages of MPI functions come from the data of the ABI (abi/functions.json) and the Fortran bindings' model of it. functions.txt
+has one sentence for each. Pages and completions of commands come from their --help texts. FOLDER gets man/man1, man/man3, and
+the folders in which bash, zsh and fish look.
 """
 
 import argparse

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# divide.sh HOME: shares what was installed in debian/tmp/HOME out among the three packages.
+# divide.sh HOME: divides the files installed in debian/tmp/HOME among the three packages.
 set -eu
 home=$1
 from=debian/tmp/$home
-link() {  # link PACKAGE NAME TARGET: /usr/bin/NAME leads to TARGET in the home
+link() {  # link PACKAGE NAME TARGET: makes /usr/bin/NAME a link to TARGET in the home
     mkdir -p "debian/$1/usr/bin"
     ln -s "/$home/bin/$3" "debian/$1/usr/bin/$2"
 }
-move() {  # move PACKAGE PATH...
+move() {  # move PACKAGE PATH...: moves these paths into the package
     package=$1
     shift
     for path; do
@@ -18,8 +18,8 @@ move() {  # move PACKAGE PATH...
         rm -rf "${from:?}/$path"
     done
 }
-cp -a "$from" debian/whole  # of which what is left over is found
-# Headers and what compiles.
+cp -a "$from" debian/whole  # a copy, to find files that are left over
+# Headers and the commands that compile.
 move heddle-dev include lib/pkgconfig lib/libmpi_abi.so lib/libmpifort_abi.so
 for command in mpicc mpicxx mpifort mpic++ mpiCC mpif77 mpif90; do
     move heddle-dev "bin/$command"
@@ -29,7 +29,7 @@ done
 for modules in "$from"/lib/heddle/fortran; do
     [ ! -d "$modules" ] || move heddle-dev "${modules#"$from"/}"
 done
-# Commands and their manual. Pages of functions stay in the home, where other MPIs' have their names.
+# Commands and their manual. Pages of functions stay in the home, since those of other MPIs have their names.
 move heddle bin/mpiexec bin/mpirun bin/heddle
 link heddle mpiexec.heddle mpiexec
 link heddle mpirun.heddle mpiexec
@@ -53,7 +53,7 @@ for command in mpicc mpicxx mpifort mpic++ mpiCC mpif77 mpif90; do
     }
 done
 [ ! -d "$from/share/man/man3" ] || move heddle-dev share/man/man3
-# Documents lie where Debian has them. Its packages say the licence once.
+# Documents lie where Debian has them. Debian's packages contain the licence once.
 doc=$from/share/doc/heddle
 mkdir -p debian/heddle/usr/share/doc/heddle debian/heddle-dev/usr/share/doc/heddle-dev
 mv "$doc/examples" debian/heddle-dev/usr/share/doc/heddle-dev/
@@ -70,7 +70,7 @@ for prefix in heddle heddle-fortran; do
     mkdir -p "debian/heddle-dev/usr/lib/$DEB_HOST_MULTIARCH/pkgconfig"
     sed "s|^prefix=.*|prefix=/$home|" "$page" >"debian/heddle-dev/usr/lib/$DEB_HOST_MULTIARCH/pkgconfig/$prefix.pc"
 done
-# Nothing is lost.
+# Every file must be in a package.
 (cd debian/whole && find . -type f -o -type l) | while read -r file; do
     found=
     for package in libheddle heddle heddle-dev; do

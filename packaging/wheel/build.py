@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """build.py FOLDER: builds the wheel heddle-mpi in FOLDER and prints its path.
-build.py --tarball FOLDER: the same as an archive, heddle-VERSION-PROCESSOR.tar.gz, that runs from any folder.
-build.py --pack INSTALLATION FOLDER, --pack-tarball INSTALLATION FOLDER: packs what is installed already, for tests: that runs on this
-machine's like only.
+build.py --tarball FOLDER: builds the same as an archive, heddle-VERSION-PROCESSOR.tar.gz, that runs from any folder.
+build.py --pack INSTALLATION FOLDER, --pack-tarball INSTALLATION FOLDER: packs an installation, for tests. The result runs only
+on machines like this one.
 
-The compiler is that of PyPI's package ziglang: it brings headers and stand-ins of glibc 2.28, so that the wheel runs on
-every Linux since 2018 (manylinux_2_28). Headers of other libraries come from this machine; none of these libraries is linked:
-fmt and CLI11 are headers, hwloc and libfabric are loaded where they are. Faces let exceptions of the program pass: they need libgcc_s,
-which every system has.
+The compiler is that of PyPI's package ziglang. It brings headers and stand-ins of glibc 2.28, so that the wheel runs on
+every Linux since 2018 (manylinux_2_28). Headers of other libraries come from this machine, but none of these is linked:
+fmt and CLI11 are headers, and hwloc and libfabric are loaded at run time. Faces let exceptions of the program pass. For that
+they need libgcc_s, which every system has.
 
-A wheel has no links: libraries go by the name that programs load, and a linker script has the name that linkers look for.
+A wheel has no links: libraries have the name that programs load, and a linker script has the name that linkers look for.
 """
 
 import base64
@@ -40,7 +40,7 @@ def version():
 
 
 def tools(folder):
-    """The compilers, as commands of one word; answers their folder."""
+    """Makes the compilers, as commands of one word. Returns their folder."""
     python = folder / "venv/bin/python"
     if not python.exists():
         run(sys.executable, "-m", "venv", folder / "venv")
@@ -64,7 +64,7 @@ def find(*patterns):
 
 
 def headers(folder):
-    """Headers of other libraries without those of this machine's C library, as an installation; answers its folder."""
+    """Makes an installation of other libraries' headers, without this machine's C library. Returns its folder."""
     root = folder / "root"
     shutil.rmtree(root, ignore_errors=True)
     include = root / "include"
@@ -75,7 +75,7 @@ def headers(folder):
     shutil.copy2("/usr/include/hwloc.h", include)
     for more in pathlib.Path("/usr/include").glob("*-linux-gnu/hwloc"):
         shutil.copytree(more, include / "hwloc", dirs_exist_ok=True)
-    # Their CMake files name what lies three and four folders above them.
+    # The CMake files name paths three and four folders above them.
     fmt = root / "lib/any/cmake/fmt"
     fmt.mkdir(parents=True)
     for name in ("fmt-config.cmake", "fmt-config-version.cmake", "fmt-targets.cmake"):
@@ -91,7 +91,7 @@ def headers(folder):
 
 
 def build(folder):
-    """Compiles and installs; answers where."""
+    """Compiles and installs. Returns the folder of the installation."""
     bin, root, tree, stage = tools(folder), headers(folder), folder / "build", folder / "stage"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("CMAKE_", "CC", "CXX", "PKG_"))}
     run("cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHEDDLE_PORTABLE=ON", "-DHEDDLE_FORTRAN=ON",
@@ -114,19 +114,19 @@ def soname(library):
 
 
 def contents(stage):
-    """What the wheel holds: pairs of a path below the environment and the content, and whether it can be executed."""
+    """Yields the wheel's files: path below the environment, content, and whether the file is executable."""
     for path in sorted(stage.rglob("*")):
         if path.is_dir():
             continue
         name = path.relative_to(stage)
         if ".so" in path.suffixes:
             own = soname(path.resolve())
-            is_face = path.parent.name == "faces"  # programs load these by each of their names
+            is_face = path.parent.name == "faces"  # programs load faces by each of their names
             if path.name.endswith(".so") and path.name != own and not is_face:
                 yield name, f"INPUT({own})\n".encode(), False
                 continue
             if path.name.startswith(own + "."):
-                continue  # the file to which the links lead
+                continue  # the target of the links
         if path.is_symlink() and path.resolve().name == "mpiexec":  # a wheel has no links, and a copy is large
             yield name, OTHER_NAME.encode(), True
             continue
@@ -198,7 +198,7 @@ def main():
         print(pack_tarball(stage, folder))
         return
     wheel = pack(stage, folder)
-    # What lies in a folder of installation may have its symbols.
+    # A packed installation may have its symbols, and be larger.
     if how != "--pack" and wheel.stat().st_size > MOST_BYTES:
         sys.exit(f"build.py: {wheel} has {wheel.stat().st_size} bytes, more than {MOST_BYTES}")
     print(wheel)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check.py WHEEL [AUDITWHEEL]: tries a wheel of heddle-mpi in an environment made anew, with nothing else of Heddle in sight.
+"""check.py WHEEL [AUDITWHEEL]: tries a wheel of heddle-mpi in an environment made anew, which contains nothing else of Heddle.
 check.py TARBALL: tries an archive in a folder.
 
-Then the environment is moved, and what it holds is tried again. With AUDITWHEEL, that program's command, it is asked which systems
-the wheel fits.
+Then it moves the environment, and tries its contents again. AUDITWHEEL, that program's command, says which systems the wheel
+fits.
 """
 
 import os
@@ -39,7 +39,7 @@ def fail(text):
 
 
 def run(*command, path=None, **options):
-    """The output of a command that has nothing of our surroundings but PATH."""
+    """Runs a command with nothing of this environment but PATH and proxies. Returns its output."""
     environment = {"PATH": f"{path}:/usr/bin:/bin" if path else os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
     environment.update({name: value for name, value in os.environ.items() if "proxy" in name.lower() or name.startswith("PIP_")
                         or name == "SSL_CERT_FILE"})
@@ -73,13 +73,13 @@ def try_programs(environment, work):
 
 
 def has_mpi4py(environment):
-    """Installs the wheel of mpi4py that PyPI has."""
+    """Installs PyPI's wheel of mpi4py. Returns True if that worked."""
     command = [environment / "bin/python", "-m", "pip", "install", "--quiet", "--only-binary", "mpi4py", "mpi4py"]
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300).returncode == 0
 
 
 def inside(wheel, folder):
-    """Nothing in the wheel names a folder of the machine that built it."""
+    """Fails if a file of the wheel names the folder in which it was built."""
     here = str(wheel.parent).encode()
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():

@@ -52,7 +52,7 @@ class Heddle(CMakePackage):
         env.set("MPICXX", join_path(self.prefix.bin, "mpicxx"))
         if self.spec.satisfies("+fortran"):
             env.set("MPIF90", join_path(self.prefix.bin, "mpifort"))
-        # hwloc and libfabric are loaded by name.
+        # The library loads hwloc and libfabric by name.
         for name in ("hwloc", "libfabric"):
             if name in self.spec:
                 env.prepend_path("LD_LIBRARY_PATH", self.spec[name].prefix.lib)
