@@ -3,11 +3,11 @@
 #
 # dependencies.sh PURPOSE...: installs the Debian packages for these purposes that are missing.
 #
-# tools/debian-packages.txt is the list, and says which purposes there are. The script first says what it will
-# install. If all packages are there, it says and does nothing. If it cannot install them, it says why. The build then
-# goes on if the commands to configure it exist, and CMake names any missing library. On Fedora, openSUSE, Arch and
-# Alpine the script installs nothing: it names the packages that `demo` lacks, with the command that installs them
-# (tools/other-packages.txt).
+# tools/debian-packages.txt is the list, and says which purposes there are. The script first says what it installs. It
+# says and does nothing if all is there. If it cannot install packages, it says why. The build then goes on if the
+# commands to configure it exist: CMake names any missing library.
+# On Fedora, openSUSE, Arch and Alpine the script installs nothing. It names the packages that `demo` lacks, with the
+# command that installs them (tools/other-packages.txt).
 set -eu
 
 [ $# -gt 0 ] || { sed -n '3,8p' "$0" >&2; exit 2; }

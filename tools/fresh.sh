@@ -3,7 +3,7 @@
 #
 # fresh.sh [--in DIR]: does what the README tells a newcomer, in a Debian made anew, and says how long it took.
 #
-# The Debian is a folder below TMPDIR, from the package sources of this machine. It contains git, make and what
+# The Debian is a folder below TMPDIR, from the package sources of this machine. It contains only git, make and what
 # every Debian has. The newest commit is cloned into it. Every line of the README's sections "Try it" and "Your own
 # program" is run there as it stands. Then a wheel and packages are made there. Another Debian, which has only
 # Python's venv, tries them: the wheel with mpi4py from PyPI, the packages by apt. Mounts live in a namespace that

@@ -103,7 +103,7 @@ class Models(unittest.TestCase):
         self.assertGreater(left, 1000)
 
     def test_waits_of_long_messages_are_no_parameter(self):
-        """No worker thread may have carried them meanwhile."""
+        """A wait depends on whether a worker thread has carried the message meanwhile."""
         measured = world(TRUTH, LENGTHS)
         waits = {length: 0.1 if length <= TRUTH.limit else 4000.0 for length in LENGTHS}
         found = logp.model_of(Measured(**{**vars(measured), "wait": waits}), COMPUTED)
