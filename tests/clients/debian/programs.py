@@ -45,8 +45,8 @@ class Program:
     answer: Callable  # (what was written, folder) -> numbers or words, none of which depends on time
     mpi: str = "openmpi"
     stdin: str = ""  # a file in the folder
-    ranks: int = 0  # the program takes these alone
-    tolerance: float = 0.0  # of numbers, which sums in another order change
+    ranks: int = 0  # the only number that the program takes
+    tolerance: float = 0.0  # of numbers: sums in another order change them
     runs_alone_before: tuple = ()  # commands without ranks, once
 
 
@@ -134,7 +134,7 @@ def boost(place, folder, ranks):
 
 
 def netpipe(name, mpi):
-    # -i compares what arrives with what was sent; each size 20 times.
+    # -i compares received data with sent data; each size is sent 20 times.
     return Program((f"netpipe-{'mpich2' if mpi == 'mpich' else mpi}",), files(),
                    lambda place: [str(place / f"root/usr/bin/{name}"), "-i", "-n", "20", "-l", "1", "-u", "100000"],
                    lines(r"^\s*\d+:\s+(\d+) bytes.*Integrity check (\w+)"), mpi=mpi, ranks=2)
@@ -216,7 +216,7 @@ def prepared(program, place, folder, ranks):
 
 
 def compare(name, installation, place, ranks, rounds):
-    """True if the answers are the same."""
+    """Runs the program on Heddle and on the packaged MPI; returns true if the answers are the same."""
     program = PROGRAMS[name]
     launches = {"Heddle": [f"{installation}/bin/mpiexec", "-n", str(ranks)], "packaged": launch_packaged(program, ranks)}
     answers, times = {}, {who: [] for who in launches}
