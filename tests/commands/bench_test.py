@@ -35,7 +35,7 @@ def measured(folder):
 
 
 def running(folder):
-    """Returns the programs of processes, if they lie in the folder."""
+    """Returns the programs in the folder that processes run."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

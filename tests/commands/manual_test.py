@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""manual_test.py PREFIX WORK ABI: the manual pages and completions of the installation at PREFIX; WORK is a folder for programs.
+"""manual_test.py PREFIX WORK ABI: the manual pages and completions of the installation at PREFIX. WORK is a folder for
+programs.
 
 Every function has a page. If a page says that a function raises an error, a program raises it by wrong arguments. The test
-asks for completions as a shell does, for each shell that is installed.
+asks for completions as bash does. zsh and fish check the syntax of theirs, if they are installed.
 """
 
 import json
