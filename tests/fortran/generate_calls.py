@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes tests that call every function of each Fortran binding.
 
-They run on a library of their own with the standard ABI, written here, too. Its functions compare what they get
-with what C should get, and return values that the Fortran side compares with what Fortran should get. Both sides
-take the values from one table (Values), so that every argument is followed both ways: integers of all kinds,
-handles, LOGICALs, indices, strings, statuses, arrays, addresses, sentinels.
+The tests run on a library of their own with the standard ABI, which this program writes, too. Functions of the library
+compare their arguments with those that C should get. They return values that the Fortran side compares with those that
+Fortran should get. Both sides take the values from one table (Values), so that every argument is followed both ways:
+integers of all kinds, handles, LOGICALs, indices, strings, statuses, arrays, addresses, sentinels.
 
-A function is called three times: plainly; with the sentinels that its arguments may be; and so that it fails. Where
-there is a short way, it is called with handles that are constants, too: with arrays and with scalars as buffers.
+A function is called three times: plainly; with the sentinels that its arguments may be; and so that it fails. If it has a
+short path, it is called with handles that are constants, too: with arrays and with scalars as buffers.
 """
 
 import argparse

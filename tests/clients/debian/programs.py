@@ -5,8 +5,8 @@
     programs.py fetch PLACE [NAME ...]    gets the packages and unpacks them in PLACE; nothing is installed
     programs.py run INSTALLATION PLACE [NAME ...] [--ranks N] [--rounds N]
 
-`run` starts each of them on both, with as many ranks as cores and four times as many, or with N, and says how long it took.
-Exit code 77 where packages cannot be reached, or the packaged MPI is not installed. The inputs are in inputs.py.
+`run` starts each program on both, with as many ranks as cores and four times as many, or with N. It says how long each took.
+Exit code 77 if packages cannot be reached, or the packaged MPI is not installed. The inputs are in inputs.py.
 """
 
 import argparse

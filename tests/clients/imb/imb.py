@@ -5,10 +5,10 @@
     imb.py fetch PLACE                                          gets the programs and unpacks them in PLACE
     imb.py run INSTALLATION PLACE [NAME ...] [--ranks N] [--brief]
 
-`run` starts each program (MPI1, MT, NBC, P2P, RMA) with all benchmarks that it lists on 2 and 4 ranks, or on N. Each must end
-without a word of complaint and print a table of numbers for each benchmark that takes so few ranks. MT compares what arrives with what was sent
-(`-check`), and is run once more with a library that spoils what arrives (spoil.c), which it must find. The others, as they
-are built, compare nothing. Exit code 77 where PyPI cannot be reached.
+`run` starts each program (MPI1, MT, NBC, P2P, RMA) on 2 and 4 ranks, or on N. It runs all benchmarks that the program lists.
+Each program must end without a word of complaint. It must print a table of numbers for each benchmark that takes so few
+ranks. MT compares received data with sent data (`-check`). It runs once more with a library that spoils received data
+(spoil.c), and must find that. The others, as they are built, compare nothing. Exit code 77 if PyPI cannot be reached.
 """
 
 import argparse
