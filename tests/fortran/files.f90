@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Files by mpi_f08, mpi and, within the latter, mpif.h. The tests compare the contents of files element by element. MPI
-! calls a representation of the program's own, and an error handler.
+! calls back a representation of the program's own, and an error handler.
 module procedures
   use mpi_f08
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
