@@ -24,7 +24,7 @@ def last_line(text):
 
 
 def read_report(path):
-    """The number of tests that ran, and a list of pairs (name, reason) of those that were skipped."""
+    """Returns the number of tests that ran, and a list of pairs (name, reason) of those that were skipped."""
     ran, skipped = 0, []
     for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
         output = case.findtext("system-out")
@@ -37,13 +37,13 @@ def read_report(path):
 
 
 def read_allowed(path):
-    """Patterns of names; each has a reason behind it."""
+    """Returns patterns of names; in the file, each has a reason behind it."""
     lines = [line.split(maxsplit=1) for line in path.read_text().splitlines()]
     return [line[0] for line in lines if line and not line[0].startswith("#")]
 
 
 def say_skipped(skipped, allowed):
-    """Lists them; answers how many are not allowed."""
+    """Prints the skipped tests; returns how many of them are not allowed."""
     refused = 0
     for name, reason in skipped:
         may = any(fnmatch.fnmatch(name, pattern) for pattern in allowed)
@@ -58,7 +58,7 @@ def main():
     build = Path(sys.argv[1]).resolve()
     report = build / "tests.xml"
     report.unlink(missing_ok=True)
-    requires_all = os.environ.pop("HEDDLE_REQUIRE", "") == "all"  # mpiexec would warn that it is none of its own
+    requires_all = os.environ.pop("HEDDLE_REQUIRE", "") == "all"  # mpiexec would warn that it does not know it
     code = subprocess.call(["ctest", "--test-dir", str(build), "--output-on-failure",
                             "--output-junit", str(report), *sys.argv[2:]])
     if not report.exists():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Right programs under mpiexec --check: no finding, and the exit code that they have without it.
+"""Runs right programs under mpiexec --check: it finds nothing, and their exit codes are those that they have without it.
 
-right_programs.py BUILD CHOICE [NAME]: CHOICE is `all`, or `few` for those that few.txt names; only those whose test's name has
-NAME in it. The programs are those that the tests of BUILD run by mpiexec, with 2 to 4 ranks if they can, and those of bench/ with short
-arguments. wrong.txt names programs that make mistakes on purpose.
+right_programs.py BUILD CHOICE [NAME]: CHOICE is `all`, or `few` for those that few.txt names. With NAME it runs only
+programs whose test has NAME in its name. The programs are those that the tests of BUILD run by mpiexec, and those of bench/.
+The former have 2 to 4 ranks if they can, the latter short arguments. explained.txt names programs that make mistakes on
+purpose.
 """
 
 import concurrent.futures
@@ -18,12 +19,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 WATCHDOG = 280
 SKIPPED = 77
 AT_ONCE = 2
-# Fewer that run are not those that we mean: builds without Fortran or OpenMP have some less than others.
+# A run of fewer programs has not found those that we mean. Builds without Fortran or OpenMP have fewer than others.
 FEWEST = {"few": 20, "all": 150}
-# The same sources, built once more for other knobs: the checker sees the same calls.
+# Endings of names. The sources are the same, built once more for other knobs: the checker sees the same calls.
 RECIPES = re.compile(r"_(one_instance|by_communicator|dedicated|round_robin|(brief_)?global_section|section_per_object|"
                      r"section_round_robin|by_messages|pipelined|single_copy|asked|undelayed|counted|bound|crowded|full)$")
-# Of bench/: words, without the program's folder.
+# Programs of bench/, without their folder, and their arguments.
 BENCHES = [
     "blocking --sizes 10,100K --call send --seconds 0.02 --repetitions 1",
     "blocking --sizes 10,100K --call recv --seconds 0.02 --repetitions 1",
@@ -66,7 +67,7 @@ def cannot_run(command):
 
 
 class Program:
-    """A command that begins with mpiexec, and what it needs of its environment."""
+    """A command that begins with mpiexec, and the environment that it needs."""
 
     def __init__(self, name, command, environment, code=0):
         self.name, self.command, self.environment, self.code = name, command, environment, code
@@ -81,7 +82,7 @@ class Program:
         return finding["check"] == "note" or is_explained(names, finding["check"], finding["call"])
 
     def judge(self):
-        """What is wrong, or nothing; or None if the program cannot run here."""
+        """Returns a list of problems, or None if the program cannot run here."""
         job = self.run("--check", "--json")
         lines = [line for line in job.stdout.splitlines() if line.startswith('{"check":')]
         found = [line for line in lines if not self.explains(json.loads(line))]
@@ -97,7 +98,7 @@ def ranks_of(command):
 
 
 def names_of(command):
-    """Of the programs: one may start another one."""
+    """Returns the names of the programs in a command: one program may start another one."""
     return [RECIPES.sub("", pathlib.Path(word).name) for word in command[1:] if word.startswith("/")]
 
 
@@ -116,7 +117,7 @@ def of_tests(build):
             continue
         environment = dict(one.split("=", 1) for one in properties.get("ENVIRONMENT", []))
         key = *names, *(word for word in command[1:] if not word.isdigit())
-        # Of one rank only where there is nothing else.
+        # Take a run of one rank only if there is no other.
         if key not in found or ranks_of(found[key].command) < 2:
             found[key] = Program(test["name"], command, environment)
     return list(found.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What mpiexec --check finds: MPIEXEC runs DEFECTS, programs with one defect each.
+"""Findings of mpiexec --check: MPIEXEC runs DEFECTS, programs with one defect each.
 
 test_check.py GROUP: one of the groups below, or "right" or "output".
 """
@@ -15,7 +15,7 @@ MPIEXEC, DEFECTS = (os.environ[name] for name in ("MPIEXEC", "DEFECTS"))
 WATCHDOG = 200
 AT = r"defects\.c:\d+"
 
-# By group: name of the program, the kind of the finding, and what it says.
+# By group: the name of the program, the kind of the finding, and its text.
 FINDINGS = {
     "collectives": [
         ("bcast_root", "collective-root", r"call #1 on MPI_COMM_WORLD has root [01], but root [01] on rank [01] at " + AT),
@@ -152,7 +152,7 @@ class Right(unittest.TestCase):
                 self.assertEqual([one["check"] for one in findings(output)], kinds, output)
 
     def test_a_job_within_a_rank_is_one_of_its_own(self):
-        """A job that a shell of a rank starts, which is checked or not, and which has as many ranks."""
+        """The shell of a rank starts a job, checked or not, that has as many ranks."""
         for options in ([], ["--check"]):
             script = f'"$0" {" ".join(options)} -n 2 "$1" right_messages && "$1" right_messages'
             job = subprocess.run([MPIEXEC, "--check", "-n", "2", "sh", "-c", script, MPIEXEC, DEFECTS], capture_output=True,

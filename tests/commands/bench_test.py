@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`heddle bench` as a user meets it: a quick figure, its files, an interruption and going on after it,
-and what it says of wrong arguments.
+"""`heddle bench` as a user meets it: a quick figure, its files, an interruption, a run that resumes after it,
+and errors about wrong arguments.
 
     bench_test.py PREFIX WORK
 """
@@ -28,14 +28,14 @@ def rows(path):
 
 
 def measured(folder):
-    """The lines of what was measured, without those that say what was not."""
+    """Returns the lines of points that were measured, without those of points that were not."""
     files = list((folder / "points").glob(f"{FIGURE}.*.csv"))
     lines = files[0].read_text(encoding="utf-8").splitlines() if files else []
     return [line for line in lines[1:] if line.split(",")[0] != "0"]
 
 
 def running(folder):
-    """Processes whose program lies in the folder."""
+    """Returns the programs in the folder that processes run."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -60,7 +60,7 @@ class Bench(unittest.TestCase):
         return done
 
     def refuse(self, *words):
-        """What is said of arguments that are wrong."""
+        """Runs the command with wrong arguments; returns its errors."""
         done = bench(*words, cwd=self.work)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertFalse(self.out.exists())
@@ -129,7 +129,7 @@ class Bench(unittest.TestCase):
         return FIGURE, "--quick", "--turns", str(turns)
 
     def interrupt(self, number):
-        """Starts more than will ever be measured, and ends it after two points."""
+        """Starts a measurement that would never end, and sends it the signal after two more points."""
         with subprocess.Popen([HEDDLE, "bench", *self.words(100000)], cwd=self.work,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             enough = len(measured(self.out)) + 2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# configured_test.sh SOURCE SCRATCH: `make configured`, on a machine where libfabric and a Fortran compiler come and go:
-# each time it sees what is there, and says what is left out, why, and which package brings it.
+# configured_test.sh SOURCE SCRATCH: runs `make configured` on a machine where libfabric and a Fortran compiler come and
+# go. Each time it must see what is there. It must say what is left out, why, and which package brings it.
 set -eu
 source=$1
 scratch=$2
@@ -17,7 +17,7 @@ fail() {
     exit 1
 }
 
-# Headers of hwloc without those of libfabric, and with what passes for them.
+# Headers of hwloc without those of libfabric; add_libfabric adds a stand-in for the latter.
 for folder in $(pkg-config --variable pc_path pkg-config | tr : ' '); do
     [ ! -e "$folder/hwloc.pc" ] || ln -sf "$folder/hwloc.pc" "$scratch/pkgconfig/"
 done
@@ -26,7 +26,7 @@ add_libfabric() {
     printf 'Name: libfabric\nDescription: a stand-in\nVersion: %s\n' "$1" >"$scratch/pkgconfig/libfabric.pc"
 }
 
-# configure VARIABLE=VALUE...: what this build leaves out.
+# configure VARIABLE=VALUE...: configures a build, and prints the parts that it leaves out.
 configure() {
     env "$@" make --no-print-directory -C "$source" configured BUILD="$build" >"$scratch/log" 2>&1 || fail "configure"
     cat "$build/left_out/left_out.txt"
@@ -49,7 +49,7 @@ case $said in *"network"*) fail "libfabric was not seen: $said" ;; esac
 rm "$scratch/pkgconfig/libfabric.pc"
 case $(configure) in *"left out: the network between hosts"*) ;; *) fail "after libfabric has gone" ;; esac
 
-# The name of the package is that of the distribution.
+# The package has the name that the distribution gives it.
 while read -r id manager; do
     echo "ID_LIKE=\"$id\"" >"$scratch/os-release"
     cmake -DHEDDLE_OS_RELEASE="$scratch/os-release" "$build" >"$scratch/log" 2>&1 || fail "configure"
@@ -63,7 +63,7 @@ arch pacman -S libfabric
 alpine apk add libfabric-dev
 END
 
-# A C library that nobody has tried ends it, unless the user wants that.
+# A C library that is untried ends the configuration, unless the user wants that library.
 ! cmake -DHEDDLE_LIBC_IS_GLIBC=OFF "$build" >"$scratch/log" 2>&1 || fail "configured with a C library that is not glibc"
 tr -s '\n ' ' ' <"$scratch/log" | grep -q "The C library is not glibc (Alpine has musl)" || fail "another C library has no words"
 cmake -DHEDDLE_UNTRIED_LIBC=ON "$build" >"$scratch/log" 2>&1 || fail "HEDDLE_UNTRIED_LIBC=ON does not configure"

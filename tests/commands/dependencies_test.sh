@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# dependencies_test.sh SCRIPT SCRATCH: tools/dependencies.sh on machines made of stand-ins for Debian's
-# commands, which write down what they are asked to do.
+# dependencies_test.sh SCRIPT SCRATCH: runs tools/dependencies.sh on machines made of stand-ins for Debian's
+# commands. The stand-ins write down what they are asked to do.
 set -eu
 script=$1
 scratch=$2
@@ -35,7 +35,7 @@ fail() {
     cat output apt-log >&2 || :
     exit 1
 }
-# run: what the script says goes to `output`, what it asks of apt-get to `apt-log`.
+# run: runs the script. Its output goes to `output`, its requests to apt-get go to `apt-log`.
 purposes='demo check'
 run() {
     : >apt-log
@@ -60,7 +60,7 @@ run MISSING=libfmt-dev APT_FAILS=100
 [ "$status" -eq 0 ] || fail "gave up though there is enough to try"
 grep -q 'apt-get could not install: libfmt-dev' output || fail "hid that apt-get failed"
 
-# The product needs little, and the tests more.
+# The product needs few packages, and the tests more.
 purposes=demo
 run MISSING=libgtest-dev
 [ "$status" -eq 0 ] && [ ! -s apt-log ] || fail "installed for a demonstration what only tests need"
@@ -71,7 +71,8 @@ for package in libfabric-dev gfortran; do
     grep -q "^install .*$package\$" apt-log || fail "$package is no part of the product"
 done
 
-# Elsewhere nothing is installed, and what is missing has the names it has there. Of Debian's commands none is in PATH.
+# On other distributions the script installs nothing. It names missing packages as the distribution does. PATH has none of
+# Debian's commands.
 others=$PWD/others
 mkdir -p "$others"
 for command in sh awk sed tr cat grep dirname env cmake ninja c++ cc python3; do
@@ -94,7 +95,7 @@ rpm opensuse-leap zypper_install gcc-fortran
 pacman arch pacman_-S_--needed hwloc
 apk alpine apk_add fmt-dev
 END
-# Each package of the product has a name there.
+# other-packages.txt names each package of the product for the other distributions.
 for package in $(awk '$2 == "demo" { print $1 }' "${script%/*}/debian-packages.txt"); do
     awk -v package="$package" '$1 == package && NF == 5 { found = 1 } END { exit !found }' "${script%/*}/other-packages.txt" ||
         fail "other-packages.txt lacks $package"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# findmpi_test.sh BUILD SCRATCH CMAKE: a project that says find_package(MPI), built with an installation
-# that lies first in the PATH, and with nothing else said.
+# findmpi_test.sh BUILD SCRATCH CMAKE: builds a project that says find_package(MPI). The installation lies first in
+# the PATH; nothing else points to it.
 set -eu
 build=$1
 scratch=$2

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# heddle_test.sh PREFIX WORK: the command `heddle` of the installation at PREFIX, and what ranks say of
-# their counters. WORK is a folder for what is built.
+# heddle_test.sh PREFIX WORK: tests the command `heddle` of the installation at PREFIX, and the counters that ranks
+# print. WORK is a folder for programs.
 set -eu
 prefix=$(cd "$1" && pwd -P)
 unset LD_LIBRARY_PATH
 info=$("$prefix/bin/heddle" info)
 echo "$info"
-# The last line says whether something was left out, as the installation's own last line has.
+# The last line says whether the build has left something out, as the last line of an installation does.
 case $(echo "$info" | tail -n 1) in
 "  build          "*"left out: "* | "  build          nothing is left out"*) ;;
 *) echo "FAILED: what was left out is not said" >&2; exit 1 ;;
@@ -20,13 +20,13 @@ case $info in *"$prefix"/*) ;; *) echo "FAILED: another library was loaded" >&2;
 listed=$("$prefix/bin/heddle" info --unsupported | wc -l)
 case $info in *" $((listed)) unsupported"*) ;; *) echo "FAILED: $listed are listed" >&2; exit 1 ;; esac
 
-# Alone it says what there is.
+# Without arguments it prints its help.
 said=$("$prefix/bin/heddle") || { echo "FAILED: heddle alone is an error" >&2; exit 1; }
 [ "$said" = "$("$prefix/bin/heddle" --help)" ] || { echo "FAILED: heddle alone: $said" >&2; exit 1; }
 case $said in *"info "*"locks "*) ;; *) echo "FAILED: heddle alone: $said" >&2; exit 1 ;; esac
 "$prefix/bin/heddle" --version | grep -Eqx 'Heddle [0-9]+\.[0-9]+\.[0-9]+' || { echo "FAILED: the version" >&2; exit 1; }
 
-# The knobs, with who has set them.
+# The knobs, each with the source of its value.
 fail() { echo "FAILED: $*" >&2; exit 1; }
 unset HEDDLE_EAGER_LIMIT HEDDLE_SINGLE_COPY HEDDLE_COUNTERS
 "$prefix/bin/heddle" info --knobs | grep -Eq '^HEDDLE_EAGER_LIMIT +bytes +8192 +8192 +default ' || fail "knobs"
@@ -41,7 +41,7 @@ page=$(find "$prefix" -name heddle.7)
 [ -n "$page" ] || fail "no manual page"
 "$prefix/bin/heddle" info --manual | cmp -s - "$page" || fail "the manual page is not current"
 
-# Counters at the end, one table for each rank; nothing without being asked.
+# Ranks print their counters at the end, one table for each rank, and print nothing unless asked.
 mkdir -p "$2"
 cat >"$2/ring.c" <<'END'
 #include <mpi.h>
@@ -68,7 +68,7 @@ said=$(HEDDLE_COUNTERS='^self_' "$prefix/bin/mpiexec" --timeout 60 -n 1 "$2/ring
 said=$("$prefix/bin/mpiexec" --timeout 60 -n 2 "$2/ring" 2>&1)
 [ -z "$said" ] || fail "not asked for: $said"
 
-# What a doctor says of this place, of our program, of a script, and of a stranger in front of us in PATH.
+# The doctor's findings about this machine, our program, a script, and another mpiexec before ours in PATH.
 said=$(PATH="$prefix/bin:$PATH" "$prefix/bin/heddle" doctor "$2/ring") || fail "doctor: $said"
 for line in "ok       library        $prefix/lib/libmpi_abi.so" "ok       mpiexec        $prefix/bin/mpiexec" \
     "ok       shared memory " "single copy " "membarrier " "cores " "ok       program        $2/ring needs libmpi_abi.so.1 and finds $prefix/lib"; do
@@ -85,7 +85,7 @@ case $(PATH="$prefix/bin:$2/strangers:$PATH" "$prefix/bin/heddle" doctor) in *"o
 if said=$(ulimit -n 100; PATH="$prefix/bin:$PATH" "$prefix/bin/heddle" doctor); then fail "doctor on limits: $said"; fi
 case $said in *"PROBLEM  open files     at most 100"*"-> ulimit -n "*) ;; *) fail "doctor on limits: $said" ;; esac
 
-# More ranks than can share memory: whoever refuses says what the limit is.
+# More ranks than can share memory: the error names the limit.
 if said=$("$prefix/bin/mpiexec" -n 5000 "$2/ring" 2>&1); then fail "5000 ranks"; fi
 case $said in
 *"5000 ranks are too many for one machine: at most 4096"* | *"cannot start 5000 ranks: "*) ;;

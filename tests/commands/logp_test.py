@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`heddle logp` as a user meets it, as quick as can be: what it prints, a launcher of one's own, wrong arguments.
+"""`heddle logp` as a user meets it, in its shortest run: its output, a launcher of the user's choice, wrong arguments.
 
     logp_test.py PREFIX WORK
 """

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""manual_test.py PREFIX WORK ABI: the manual pages and completions of the installation at PREFIX; WORK is a folder for programs.
+"""manual_test.py PREFIX WORK ABI: the manual pages and completions of the installation at PREFIX. WORK is a folder for
+programs.
 
-Every function has a page. What a page says a function raises is raised by a program that passes such arguments. Completions
-are asked as the shell asks them, where there is the shell.
+Every function has a page. If a page says that a function raises an error, a program raises it by wrong arguments. The test
+asks for completions as bash does. zsh and fish check the syntax of theirs, if they are installed.
 """
 
 import json
@@ -17,7 +18,7 @@ PREFIX, WORK, ABI = (pathlib.Path(argument).resolve() for argument in sys.argv[1
 MAN = next(PREFIX.rglob("man/man3")).parent
 FUNCTIONS = json.loads((ABI / "functions.json").read_text())
 
-# Bad arguments, each beside the class that the page of its function has to name.
+# Wrong arguments, each beside the class that the page of its function has to name.
 CALLS = """
 MPI_Send(&x, -1, MPI_INT, 0, 0, MPI_COMM_SELF) COUNT
 MPI_Send(&x, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_SELF) TYPE

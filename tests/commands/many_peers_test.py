@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a rank that talks to nobody costs in a job of 10,000: at most 14 MB, and 64 bytes for each of the others.
+"""The memory of a rank that exchanges no messages, in a job of 10,000: at most 14 MB, and 64 bytes for each of the others.
 
     many_peers_test.py SCRIPT PROGRAM
 """
@@ -13,7 +13,7 @@ RANKS = 10_000
 
 
 def resident(ranks):
-    """KiB in all, and KiB that are its own."""
+    """Returns the resident KiB of a rank, and those of them that are its own."""
     done = subprocess.run([*COMMAND, str(ranks)], capture_output=True, text=True, check=True)
     said = re.search(rf"ranks={ranks} rss_kib=(\d+) anon_kib=(\d+)", done.stdout)
     return int(said[1]), int(said[2])
@@ -24,7 +24,7 @@ class ManyPeers(unittest.TestCase):
         few = resident(2)
         many = resident(RANKS)
         self.assertLessEqual(many[0] * 1024, 14e6)
-        self.assertGreater(many[1], few[1])  # they are known of
+        self.assertGreater(many[1], few[1])  # the rank knows of its peers
         self.assertLessEqual((many[1] - few[1]) * 1024, 64 * RANKS)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""printing_test.py PREFIX WORK: what MPI programs in C and C++ have printed is there when they hang or die.
+"""printing_test.py PREFIX WORK: the output of MPI programs in C and C++ is there when they hang or die.
 
-Each program is run with standard output in a pipe and in a file. What it printed is waited for while it
-hangs, under a watchdog."""
+Each program runs with standard output in a pipe and in a file. The test waits for the output while the
+program hangs, under a watchdog."""
 
 import os
 import pathlib
@@ -150,7 +150,7 @@ def numbered(who, count):
 
 class Printing(unittest.TestCase):
     def run_until(self, name, end, expected, by_signal=None):
-        """Runs a program whose output is a file and waits for `expected` there, before any end of ours."""
+        """Runs a program whose output is a file, and waits for `expected` there before it sends the signal."""
         with tempfile.NamedTemporaryFile() as file:
             job = subprocess.Popen([MPIEXEC, "-n", "1", WORK / name, end], stdout=file, stderr=subprocess.DEVNULL)
             limit = time.monotonic() + WATCHDOG
@@ -187,7 +187,7 @@ class Printing(unittest.TestCase):
 
 
 class Many(unittest.TestCase):
-    """Lines that the C library keeps until a buffer is full are there all the same, once, and cost no more."""
+    """Lines that the C library keeps in its buffer are there all the same, once each, and cost no more."""
 
     @staticmethod
     def run_many(*words, ranks=1):
@@ -207,7 +207,7 @@ class Many(unittest.TestCase):
                     self.assertTrue(lines == numbered("main", count), lines[-3:])
 
     def test_lines_of_several_ranks_stay_whole(self):
-        """One ends the job while others print; only what they printed last may be a piece of a line."""
+        """A rank ends the job while others print; only what the ranks printed last may be a piece of a line."""
         text = self.run_many("main", 20_000, "abort", ranks=3).stdout
         self.assertEqual([line for line in text.splitlines() if not re.fullmatch("m?a?i?n? ?[0-9]*", line)], [])
         self.assertLessEqual(sum(not re.fullmatch("main [0-9]+", line) for line in text.splitlines()), 2)
@@ -242,7 +242,7 @@ class Many(unittest.TestCase):
         self.assertEqual(self.run_many("own", 500, "kill").stdout.splitlines(), numbered("main", 500))
 
     def test_killed_in_the_middle_of_writing(self):
-        """Nobody reads, until the rank can write no more and is killed; then each line is there once."""
+        """No process reads until the rank can write no more and is killed; then each line is there once."""
         job = subprocess.Popen([MPIEXEC, "-n", "1", "sh", "-c", f'echo $$; exec "{WORK}/many" main 100000000 finalize'],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         rank = int(job.stdout.readline())
@@ -259,7 +259,8 @@ class Many(unittest.TestCase):
 
     @staticmethod
     def is_blocked_in_a_write(pid):
-        """Asleep, and in the same write for a tenth of a second, after more than a pipe holds: not at its start."""
+        """Returns whether the process sleeps in one write for a tenth of a second, after more than a pipe holds.
+        The latter excludes a write at its start."""
         def looked_at():
             text = pathlib.Path(f"/proc/{pid}/status").read_text()
             written = int(re.search("wchar: ([0-9]+)", pathlib.Path(f"/proc/{pid}/io").read_text()).group(1))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# recipes_test.sh MPIEXEC PROGRAM: what a wrong recipe is answered with, before anything is sent.
+# recipes_test.sh MPIEXEC PROGRAM: a wrong recipe ends the job with an error before any rank sends a message.
 set -eu
 mpiexec=$1 program=$2
 
@@ -32,16 +32,16 @@ run="$mpiexec --timeout 60 -n 1"
     expect "all ranks must have the same" $run env HEDDLE_INSTANCES=2 "$program" : -n 1 "$program"
     expect "HEDDLE_COLL_REDUCE=binomial" $run env HEDDLE_COLL_REDUCE=binomial "$program" : -n 1 "$program"
 }
-# What each thread waited is in a row of its own.
+# Each thread has a row with the time that it has waited.
 # shellcheck disable=SC2086
 HEDDLE_CRITICAL_SECTION=global HEDDLE_COUNTERS=thread_lock $run "$program" 2>&1 >/dev/null |
     grep -A 1 "^  thread  thread_lock_acquisitions times  thread_lock_contended times  thread_lock_wait ns$" |
     grep -Eq "^ +0 +[1-9][0-9]* +[0-9]+ +[0-9]+$"
-# What a recipe does not count is not said to be 0.
+# A counter that a recipe does not count is not printed as 0.
 # shellcheck disable=SC2086
 HEDDLE_COUNTERS='^lock_|match_time' $run "$program" 2>&1 >/dev/null | grep -q "lock_wait: not counted: no locks"
 
-# Advice is given when it is asked for.
+# Ranks print advice only if asked.
 # shellcheck disable=SC2086
 HEDDLE_ADVICE=on $run "$program" 2>&1 >/dev/null | grep -q "heddle: advice to rank 0 of 1"
 # shellcheck disable=SC2086

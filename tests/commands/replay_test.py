@@ -79,7 +79,7 @@ def refused(reason: str, *arguments) -> None:
 
 
 WORK.mkdir(parents=True, exist_ok=True)
-# Ten receives, of which the last is wanted first; two unexpected messages; and all that there is besides.
+# Ten receives, of which the last is matched first; two unexpected messages; and an event of every other kind.
 posts = [(POST, 2, 1, tag) for tag in range(10)]
 rest = [(ARRIVE, 2, 1, 9), (ARRIVE, 2, 0, 77), (ARRIVE, 4, 1000000, 2147483647), (POST, 2, ANY_SOURCE, ANY_TAG),
         (POST, 2, ANY_SOURCE, ANY_TAG), (CANCEL, 2, ANY_SOURCE, ANY_TAG), (CANCEL, 2, 1, 4),
@@ -94,10 +94,10 @@ expect(said, r"whole: rank 3 of 4, 19 events$", r"^  13 receives posted, 3 of th
 # Several ranks, and all of them.
 said = accepted(WORK / "whole", file("other", recording([(ARRIVE, 2, 1, 5)])), file("empty", recording()))
 expect(said, r"other: rank 3 of 4, 1 events$", r"empty: rank 3 of 4, 0 events$", r"^all 3 files: 20 events$",
-       # There is no average of nothing.
+       # An average of no events does not exist.
        r"^  list +- +0 +- +0 +-$")
 
-# What is not whole is refused with the place; what precedes it can be replayed.
+# The command refuses a recording that is not whole and names the place. It can replay the events before that place.
 second = 24 + len(block(posts, 0))
 for size in range(0, len(whole), 7):
     refused(r"cut (is no recording|ends) ", file("cut", whole[:size]))

@@ -3,7 +3,7 @@
 
     scale_test.py PREFIX WORK [RANKS...]
 
-With RANKS: jobs of so many from start to end, each within its limit.
+With RANKS: runs jobs of so many ranks from start to end, each within its limits.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""site_test.py SITE PREFIX SCRATCH: what the site is made of: its pages, without mkdocs, its pictures, and whether the options and
+"""site_test.py SITE PREFIX SCRATCH: the parts of the site: its pages, without mkdocs, and its pictures. The options and
 variables that pages name are those of the commands of the installation."""
 
 import os
@@ -21,7 +21,7 @@ DIALECTS = ("from-mpich", "from-open-mpi", "from-intel-mpi")
 
 
 def cells(page, column):
-    """The words between backquotes in a column of all tables of options of a page."""
+    """Returns the words between backquotes in a column of all tables of options of a page."""
     text = (SOURCE / f"docs/{page}.md").read_text()
     text = text[text.index("## Options"):text.index("## Variables")]
     for line in text.splitlines():
@@ -73,7 +73,7 @@ class Site(unittest.TestCase):
 
     def test_our_names(self):
         knobs = subprocess.run([PREFIX / "bin/heddle", "info", "--knobs"], text=True, stdout=subprocess.PIPE, check=True).stdout
-        others = {"HEDDLE_CC", "HEDDLE_CXX", "HEDDLE_FC", "HEDDLE_DEADLOCK"}  # of commands
+        others = {"HEDDLE_CC", "HEDDLE_CXX", "HEDDLE_FC", "HEDDLE_DEADLOCK"}  # variables of commands
         for page in (*DIALECTS, "faq", "tuning", "papers"):
             for name in re.findall(r"HEDDLE_[A-Z_]+", (SOURCE / f"docs/{page}.md").read_text()):
                 self.assertTrue(name in knobs or name in others, (page, name))

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# stencil_test.sh PREFIX [BENCHMARK]: the model of halo exchanges as `heddle stencil` of the installation at
-# PREFIX tells it, and the BENCHMARK that measures such exchanges.
+# stencil_test.sh PREFIX [BENCHMARK]: tests `heddle stencil` of the installation at PREFIX, a model of halo exchanges.
+# BENCHMARK measures such exchanges.
 set -eu
 heddle=$(cd "$1" && pwd -P)/bin/heddle
 mpiexec=$(cd "$1" && pwd -P)/bin/mpiexec
@@ -10,11 +10,11 @@ benchmark=${2-}
 unset LD_LIBRARY_PATH
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
-# expect LINE... : each an extended regular expression that a line of $said matches.
+# expect LINE...: each LINE is an extended regular expression that a line of $said must match.
 expect() {
     for line in "$@"; do echo "$said" | grep -Eq "$line" || fail "no line $line in: $said"; done
 }
-# refused REASON COMMAND... : with exit code 2.
+# refused REASON COMMAND...: COMMAND must end with exit code 2 and print REASON.
 refused() {
     reason=$1; shift
     if said=$("$@" 2>&1); then fail "accepted: $*"; else code=$?; fi
@@ -43,7 +43,7 @@ refused '9000000000000000000 threads with 8 messages each: .* exceeds 63 bits' \
 refused 'is for a naive' "$heddle" stencil --points 9 --decomposition 2x2 --threads 4
 
 [ -n "$benchmark" ] || exit 0
-# All messages come, with one message per thread and with many, with more threads than cores.
+# All messages arrive: with one message per thread and with many, with more threads than cores.
 for exchange in "--points 5 --decomposition 1x1" "--points 9 --decomposition 4x4" \
     "--points 7 --decomposition 8x8x4 --wait one" "--points 27 --decomposition 1x1x8 --size 100" \
     "--decomposition naive --threads 4 --each 512"; do
@@ -51,7 +51,7 @@ for exchange in "--points 5 --decomposition 1x1" "--points 9 --decomposition 4x4
     said=$("$mpiexec" --timeout 60 -n 2 "$benchmark" $exchange --runs 2)
     expect '^stencil: .* drained in [0-9.]+ ms ' '^result bench=stencil .* simulated_single=[0-9.]+ .* drain_ms=[0-9.]+ '
 done
-# The list alone, without messages.
+# The benchmark simulates the list alone, without messages.
 said=$("$benchmark" --simulate single --points 27 --decomposition 8x8x4)
 expect ' depth=(29|30|31)[0-9]\.'
 said=$("$benchmark" --simulate whole --points 27 --decomposition 8x8x4)

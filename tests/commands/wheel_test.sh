@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# wheel_test.sh PREFIX SCRATCH SOURCE PYTHON: what is installed at PREFIX works as a wheel, in an environment of Python, also after
-# that has moved. `make wheel` does so with the wheel that is built for other machines.
+# wheel_test.sh PREFIX SCRATCH SOURCE PYTHON: the installation at PREFIX works as a wheel, in an environment of Python, also
+# after the environment has moved. `make wheel` does the same with the wheel for other machines.
 set -eu
 rm -rf "$2"
 wheel=$("$4" -B "$3/packaging/wheel/build.py" --pack "$1" "$2" | tail -n 1)
 "$4" -B "$3/packaging/wheel/check.py" "$wheel"
 
-# A wheel that lacks a library is noticed.
+# The test finds a wheel that lacks a library.
 "$4" - "$wheel" "$2/${wheel##*/}.less" <<'END'
 import sys
 import zipfile

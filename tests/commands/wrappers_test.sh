@@ -45,11 +45,11 @@ mpicc object.o -o linked
 LC_ALL=C readelf -d linked >dynamic
 contains "needed libraries" "$(cat dynamic)" "[libmpi_abi.so.1]"
 
-# A link from elsewhere is followed.
+# mpicc works through a link from elsewhere.
 ln -s "$prefix/bin/mpicc" my-mpicc
 ./my-mpicc "a program.c" -o c2 && ./c2 || fail "a link to mpicc"
 
-# What it would do is shown; that it can be pasted into a shell is part of it.
+# -show prints the command, in a form that can be pasted into a shell.
 contains "-show" "$(mpicc -show)" "-lmpi_abi"
 contains "-showme" "$(mpicxx -showme x.cpp)" "x.cpp"
 lacks "-show -c" "$(mpicc -show -c x.c)" "-lmpi_abi"
@@ -68,7 +68,7 @@ mpicc --version >/dev/null || fail "--version"
 mpicc -v 2>/dev/null || fail "-v"
 if mpicc -showme:nonsense 2>/dev/null; then fail "-showme:nonsense was accepted"; fi
 
-# Another compiler is chosen by option or variable.
+# An option or a variable chooses another compiler.
 is() {
     [ "$2" = "$3" ] || fail "$1: '$2' instead of '$3'"
 }
@@ -87,7 +87,7 @@ if command -v pkg-config >/dev/null; then
     pcdir=$(dirname "$(find "$prefix" -name heddle.pc | head -n 1)")
     flags=$(PKG_CONFIG_PATH=$pcdir pkg-config --cflags --libs heddle)
     eval "cc 'a program.c' $flags -o packaged" && ./packaged || fail "the program built with pkg-config"
-    # By the names that other MPIs have.
+    # pkg-config knows it also by the names that other MPIs have.
     for name in mpi mpi-c mpi-cxx ompi ompi-c mpich; do
         [ "$(PKG_CONFIG_PATH=$pcdir pkg-config --cflags --libs $name)" = "$flags" ] || fail "the package $name"
     done

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """constants.py ABI COMPILER FACES FOLDER: the constants of abi/ABI/facts.json are those of the other library's mpi.h.
 
-A program is compiled with that header, linked with the face, and run: predefined objects must be found by the names
-that the header gives them, and by the integers that the library's mpif.h has. 77 where the header is not installed.
+It compiles a program with that header, links it with the face, and runs it. The program must find predefined objects by
+the header's names, and by the integers that the library's mpif.h has. The exit code is 77 if the header is not installed.
 """
 
 import json
@@ -15,7 +15,7 @@ import sys
 import facts
 
 SKIPPED = 77
-FEWEST = 250  # fewer names in a header mean that another one was read
+FEWEST = 250  # fewer names mean that another header was read
 FOLDERS = {
     "mpich": ["/usr/include/x86_64-linux-gnu/mpich", "/usr/include/mpich-x86_64"],
     "openmpi": ["/usr/lib/x86_64-linux-gnu/openmpi/include", "/usr/include/openmpi-x86_64"],
@@ -39,7 +39,7 @@ def conversions(way):
 
 
 def numbers_of_header(folder):
-    """The integers of handles in Fortran's header, where it is made of parameters."""
+    """Returns the integers of handles in Fortran's header, if it defines them as parameters."""
     texts = [path.read_text() for path in pathlib.Path(folder).glob("mpif-*handles.h")]
     return {n: int(v) for text in texts for n, v in re.findall(r"parameter \((MPI_\w+)=(\d+)\)", text)}
 

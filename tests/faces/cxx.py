@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """cxx.py INSTALLATION FOLDER NM: programs in C++ that Open MPI's mpicxx has compiled and linked run on the faces.
 
-They have libmpi_cxx.so.40 below them, also where they call C's functions alone. 77 where that mpicxx is not installed, or
-has no C++ bindings.
+They are linked with libmpi_cxx.so.40, even if they call only functions of C. The exit code is 77 if that mpicxx is not
+installed, or has no C++ bindings.
 """
 
 import os
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
 }
 """
-# Functions of classes that lie in the library: no object of MPI's own is used.
+# Functions of classes that lie in the library. The program uses no object of MPI's own.
 OF_CLASSES = """
 #include <mpi.h>
 #include <cstdio>
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     MPI::Finalize();
 }
 """
-# In a library that the program loads later than libmpi_cxx.so.40, and for itself alone: its tables are not found.
+# For a library that the program loads after libmpi_cxx.so.40, and for itself alone: its tables are not found.
 HIDDEN = """
 #include <mpi.h>
 static MPI::Comm& world = MPI::COMM_WORLD;

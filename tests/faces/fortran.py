@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fortran.py ABI INSTALLATION SOURCES FOLDER NM: Fortran programs that the other library's mpifort compiled run on the face.
 
-And what its Fortran libraries export, ours export. 77 where that mpifort is not installed.
+Our libraries export all that its Fortran libraries export, except OTHERS. The exit code is 77 if that mpifort is not
+installed.
 """
 
 import os
@@ -21,7 +22,7 @@ LIBRARIES = {"mpich": ["libmpichfort.so.12"],
 PROGRAMS = [["fortran/old_style.f"], ["faces/fortran/bindings_mpi.f90"], ["faces/fortran/bindings_f08.F90"]]
 if ABI == "mpich":  # its mpi_f08 takes sections with gaps, and large counts
     PROGRAMS += [["fortran/check.f90", f"fortran/{name}.f90"] for name in ("sections", "files", "windows")]
-# Extensions, what is below the library, names for other compilers, and types with methods (CLASS).
+# Extensions, symbols of the layers below the library, names for other compilers, and types with methods (CLASS).
 OTHERS = re.compile(r"p?mpir?xr?_|P?MPIX|p?ompix?_(?!f08_)|mpiext_|MPIR_|mpirinit|P?MPI_\w+_f(08)?$|MPI_F_A|MPI_F_E|"
                     r"P?MPI_Status_|.*_MOD___|__mpi_c_interface|__mpi_f08_types_MOD_mpi_\w+_(c2f|f2c)$|"
                     r"(?i:p?mpi_(\w+_)?fn(_null)?_*)$|p?mpir?_delete_error_\w+_f08_$|pmpir_f_sync_reg_f08ts_$|_init|_fini")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""found.py INSTALLATION COMPILER HEADERS FOLDER: programs find the face that they need, or a clear word is said.
+"""found.py INSTALLATION COMPILER HEADERS FOLDER: programs find the face that they need, or an error says why not.
 
-The other MPI is a library of a name that programs ask for, which has nothing of Heddle.
+The other MPI is a library with a name that programs ask for, and with nothing of Heddle.
 """
 
 import os
@@ -78,7 +78,7 @@ class Found(unittest.TestCase):
         self.assertEqual(run(MPIEXEC, "-n", 2, HEDDLE, "run", self.bound), (0, "2 Heddle\n" * 2, ""))
 
     def test_other_launchers_start_ranks_on_the_face(self):
-        """The library is found by accident, under the launcher of the MPI that the program was built for."""
+        """Programs find the library by accident, under the launchers of the MPIs that they were built for."""
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         launchers = [("mpirun.openmpi", [*root, "--oversubscribe"], self.openmpi), ("mpiexec.mpich", [], self.mpich),
                      ("mpirun.openmpi", [*root, "--oversubscribe"], self.mpich), ("mpiexec.mpich", [], self.openmpi)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""symbols.py ABI NM FACES: a face exports every function of MPI twice, as MPI_X and PMPI_X, its own predefined objects,
-and nothing of the launchers and run-time layers of the library whose name it bears."""
+"""symbols.py ABI NM FACES: a face exports every function of MPI twice, as MPI_X and PMPI_X, and its own predefined objects.
+It exports nothing of the launchers and run-time layers of the library whose name it bears."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What FAULTS, run by MPIEXEC, says when it dies: which rank and thread, of what, and where."""
+"""Messages of FAULTS, run by MPIEXEC, when it dies: which rank and thread, of what, and where."""
 
 import os
 import platform

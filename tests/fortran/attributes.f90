@@ -80,7 +80,7 @@ program attributes
 
 contains
 
-  ! The key does not care for languages.
+  ! Sets an attribute in each language and reads it in all: the key does not depend on the language.
   subroutine each_way(key)
     integer, intent(in) :: key
     integer(wide) :: pointer
@@ -114,7 +114,7 @@ contains
     lower = transfer(value, lower)
   end function
 
-  ! What is copied with a communicator can be read by all of them, too.
+  ! Tests that each language can read an attribute that was copied with a communicator.
   subroutine copies(key)
     integer, intent(in) :: key
     type(MPI_Comm) :: dup

@@ -9,7 +9,7 @@ module procedures
   type(MPI_Comm) :: handled_comm
   integer(MPI_ADDRESS_KIND) :: deleted_value = 0
 contains
-  ! Products of 2 x 2 matrices do not commute.
+  ! Multiplies 2 x 2 matrices: such products do not commute.
   subroutine multiply(invec, inoutvec, len, datatype)
     type(c_ptr), value :: invec, inoutvec
     integer :: len
@@ -267,7 +267,7 @@ contains
     call expect(queries == 1 .and. frees == 5 .and. r == MPI_REQUEST_NULL, 'its callbacks')
   end subroutine
 
-  ! Each thread reduces on a communicator of its own with the procedure of all.
+  ! Reduces in threads: each has a communicator of its own, and all use the same procedure.
   subroutine operations_in_threads()
     type(MPI_Comm) :: comms(0:threads - 1)
     type(MPI_Op) :: op
@@ -290,7 +290,7 @@ contains
     end do
   end subroutine
 
-  ! Each thread has its own communicator, key, error handler and requests; the procedures are those of all.
+  ! Calls back in threads: each has its own communicator, key, error handler and requests; the procedures are the same.
   subroutine others_in_threads()
     integer, parameter :: times = 20
     type(MPI_Comm) :: comms(0:threads - 1), dup

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Counts what a test finds wrong. Threads may look at something at a time.
+! Counts the errors that a test finds. Several threads may check at the same time.
 module check
   implicit none
   private

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Files by mpi_f08, mpi and, within the latter, what mpif.h has: what is in the file is compared element by element. A
-! representation of the program's own, and an error handler, are called back.
+! Files by mpi_f08, mpi and, within the latter, mpif.h. The tests compare the contents of files element by element. MPI
+! calls back a representation of the program's own, and an error handler.
 module procedures
   use mpi_f08
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
@@ -22,7 +22,7 @@ contains
     if (extra_state /= 4711) ierror = MPI_ERR_OTHER
   end subroutine
 
-  ! An integer of 4 bytes becomes two: itself, and itself with another sign.
+  ! Writes an integer of 4 bytes as two: itself, and itself with the other sign.
   subroutine write_conversion(userbuf, datatype, count, filebuf, position, extra_state, ierror)
     type(c_ptr), value :: userbuf, filebuf
     type(MPI_Datatype) :: datatype
@@ -58,7 +58,7 @@ contains
   end subroutine
 end module
 
-! A representation as programs in the style of mpif.h have it: procedures without a module, handles that are integers.
+! A representation in the style of mpif.h: procedures without a module, handles that are integers.
 subroutine old_extent(datatype, extent, extra_state, ierror)
   use mpi
   implicit none

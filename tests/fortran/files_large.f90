@@ -13,7 +13,7 @@ contains
     ierror = MPI_SUCCESS
   end subroutine
 
-  ! The program's elements from `position` on, and those of the file.
+  ! Returns the program's elements from `position` on, and those of the file.
   subroutine both_sides(userbuf, filebuf, count, position, user, file)
     type(c_ptr), value :: userbuf, filebuf
     integer(MPI_COUNT_KIND), intent(in) :: count

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# findmpi_test.sh BUILD SCRATCH CMAKE: a project in Fortran that says find_package(MPI), and pkg-config, with an
-# installation that lies first in the PATH.
+# findmpi_test.sh BUILD SCRATCH CMAKE: builds a project in Fortran that says find_package(MPI), and a program by
+# pkg-config. The installation lies first in the PATH.
 set -eu
 build=$1
 scratch=$2

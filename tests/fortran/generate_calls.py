@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes tests that call every function of each Fortran binding.
 
-They run on a library of their own with the standard ABI, written here, too. Its functions compare what they get
-with what C should get, and return values that the Fortran side compares with what Fortran should get. Both sides
-take the values from one table (Values), so that every argument is followed both ways: integers of all kinds,
-handles, LOGICALs, indices, strings, statuses, arrays, addresses, sentinels.
+The tests run on a library of their own with the standard ABI, which this program writes, too. Functions of the library
+compare their arguments with those that C should get. They return values that the Fortran side compares with those that
+Fortran should get. Both sides take the values from one table (Values), so that every argument is followed both ways:
+integers of all kinds, handles, LOGICALs, indices, strings, statuses, arrays, addresses, sentinels.
 
-A function is called three times: plainly; with the sentinels that its arguments may be; and so that it fails. Where
-there is a short way, it is called with handles that are constants, too: with arrays and with scalars as buffers.
+A function is called three times: plainly; with the sentinels that its arguments may be; and so that it fails. If it has a
+short path, it is called with handles that are constants, too: with arrays and with scalars as buffers.
 """
 
 import argparse
@@ -22,11 +22,11 @@ import model  # noqa: E402
 from model import facts  # noqa: E402
 
 PLAIN, SENTINELS, OTHER_SENTINELS, FAILING, CONSTANTS, SCALARS = range(6)
-FIRST_CONSTANT = 4000  # what handles lose to become constants
+FIRST_CONSTANT = 4000  # subtracted from handles to make constants
 LENGTH = 3  # of every array
 FAILURE = 17
 
-# Arguments that say how long others are, and what is asked about a communicator for that.
+# Arguments that are the lengths of others, and values that the bindings ask a communicator for.
 LENGTHS = {"count", "incount", "ndims", "maxdims", "max_datatypes", "n"}
 ASKED = {
     ("MPI_Comm_size", "size"): LENGTH, ("MPI_Comm_remote_size", "size"): LENGTH, ("MPI_Cartdim_get", "ndims"): LENGTH,
@@ -47,7 +47,7 @@ SENTINEL_ARGUMENTS = {
 
 
 class Values:
-    """What a parameter is given and what it returns; other functions and parameters have other values."""
+    """Values that a parameter is given and returns; other functions and parameters have other values."""
 
     def __init__(self, function, p):
         self.asked = ASKED.get((function.name, p.name))
@@ -64,7 +64,7 @@ class Values:
         self.handle = 5000 + seed % 900
         self.returned_handle = 7000 + seed % 900
         if p.name in ("comm", "comm_old"):
-            self.handle = 4999  # asked about itself
+            self.handle = 4999  # the communicator that the bindings ask
         self.text = f"text{seed % 1000}"
 
 
@@ -72,7 +72,7 @@ COUNT_OF_INDICES = {"outcount"}
 
 
 def sentinel_of(p, mode=SENTINELS):
-    """What is passed in place of the argument in this mode, or None. Where there are two, the other mode has the other."""
+    """Returns the sentinel to pass in place of the argument in this mode, or None. If there are two, each mode has one."""
     takes = p.kind == "choice" and p.name not in model.PLAIN_BUFFERS or \
         p.kind in ("integers", "status", "statuss", "strings")
     if not takes or not p.sentinels or mode not in (SENTINELS, OTHER_SENTINELS):
@@ -85,7 +85,7 @@ def sentinel_of(p, mode=SENTINELS):
 # ---- C: a library with the standard ABI ----
 
 def c_checks(f, p):
-    """Statements that compare an argument, and those that return one."""
+    """Returns two lists of statements: some compare the argument, the others return a value through it."""
     v, n, s = Values(f, p), p.name, sentinel_of(p)
     check, fill = [], []
 
@@ -137,7 +137,7 @@ def c_checks(f, p):
                 body.append(f'CHECK({n}[{i}] == ({p.base})given({v.handle + i}), "{f.name}", "{n}");')
             if p.intent != "in":
                 fill.append(f"{n}[{i}] = ({p.base})pointer_of({v.returned_handle + i});")
-        # MPI_IN_PLACE leaves the types of the other buffer without meaning.
+        # With MPI_IN_PLACE, the types of the other buffer have no meaning.
         check += [f"if (mode != {SENTINELS}) {{ {' '.join(body)} }}"] if n == "sendtypes" else body
     elif p.kind in ("status", "statuss"):
         many = p.kind == "statuss"
@@ -177,7 +177,7 @@ def c_checks(f, p):
 
 
 def not_ignored(p):
-    """Whether an argument that may be a sentinel is none."""
+    """Returns a condition in C: an argument that may be a sentinel is none."""
     return " && ".join(f"mode != {mode}" for mode in (SENTINELS, OTHER_SENTINELS) if sentinel_of(p, mode))
 
 
@@ -333,7 +333,7 @@ class Binding:
 
 
 def declaration(b, f, p):
-    """A variable for the argument, or None where an expression is passed."""
+    """Returns type and shape of a variable for the argument, or None if an expression is passed."""
     many = f"({LENGTH})"
     if p.kind in ("integer", "index"):
         return "integer", ""
@@ -370,7 +370,7 @@ def set_up(b, f, p, mode=PLAIN):
     v, n = Values(f, p), p.name
     if p.kind in ("integer", "kind_integer", "attribute"):
         suffix = "_8" if p.kind == "attribute" and f.name not in model.NOT_IN_F08 else kind_suffix(p)
-        # What is returned in case of success only may be anything before: here the largest number.
+        # An argument that MPI sets in case of success only may be anything before: here the largest number.
         return [f"{n} = {v.number if p.intent != 'out' else 2147483647}{suffix}"]
     if p.kind in ("integers", "kind_integers"):
         values = ", ".join(f"{v.number + i}{kind_suffix(p)}" for i in range(LENGTH))
@@ -503,7 +503,7 @@ def subroutine(b, f, number):
 
 
 def callbacks(b):
-    """Procedures to pass; none of them is called here."""
+    """Returns procedures to pass; no function calls them here."""
     if not b.f08:
         return ["  subroutine callback()\n  end subroutine"]
     sys.path.insert(0, str(Path(model.__file__).parent))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# mpifort_test.sh PREFIX SCRATCH [OTHER COMPILER]: mpifort of an installation, its habits, the three bindings, errors,
+# mpifort_test.sh PREFIX SCRATCH [OTHER COMPILER]: tests mpifort of an installation: its habits, the three bindings, errors,
 # and modules for another compiler.
 set -eu
 prefix=$1
@@ -78,7 +78,7 @@ cat >fixed.f <<'END'
       call MPI_FINALIZE(ierror)
       end
 END
-# Wrong calls: on the short way, with a section, of a routine without buffer, for large counts, and in fixed form.
+# Wrong calls: on the short path, with a section, of a routine without buffer, for large counts, and in fixed form.
 cat >wrong.f90 <<'END'
 program wrong
   use mpi_f08
@@ -106,11 +106,11 @@ cat >wrong_fixed.f <<'END'
       end
 END
 
-# run PROGRAM WORDS: on two ranks it says the words twice.
+# run PROGRAM WORDS: runs the program on two ranks, which must print the words twice.
 run() {
     [ "$("$mpiexec" -n 2 "./$1" | grep -c "^$2\$")" = 2 ] || fail "$1 does not say '$2' twice"
 }
-# all_three: with the compiler that HEDDLE_FC names, or the usual one.
+# all_three: builds and runs three programs, with the compiler that HEDDLE_FC names, or the usual one.
 all_three() {
     for source in f08.f90 mpi.f90 fixed.f; do
         "$mpifort" -w "$source" -o "${source%.*}" 2>messages || { cat messages >&2; fail "$source"; }
@@ -121,7 +121,7 @@ all_three() {
 }
 all_three
 
-# An error names the routine of Fortran, whatever the bindings have called for it.
+# An error names the routine of Fortran, whatever function the bindings have called for it.
 # names ROUTINE PROGRAM ARGUMENT
 names() {
     if "$mpiexec" -n 1 "./$2" "$3" >messages 2>&1; then fail "$2 $3 is no error"; fi
@@ -142,7 +142,7 @@ if [ -z "$other" ]; then
     exit 0
 fi
 rm -f ./*.mod f08 mpi fixed
-# What an earlier run has made in the same installation.
+# Remove the modules that an earlier run has made in the same installation.
 find "$prefix" -depth -type d -path "*/heddle/fortran/$(basename "$other" | sed 's/-.*//')-*" -exec rm -r {} +
 HEDDLE_FC=$other "$mpifort" -c f08.f90 >messages 2>&1 && fail "modules of another compiler are used"
 grep -q 'heddle fortran --compiler' messages || fail "nothing says how to make the modules"
@@ -150,7 +150,7 @@ grep -q 'heddle fortran --compiler' messages || fail "nothing says how to make t
 HEDDLE_FC=$other all_three
 "$mpifort" "-fc=$other" f08.f90 -o f08 2>messages || { cat messages >&2; fail "-fc=$other"; }
 run f08 'f08 2'
-# What compilers do each in their own way: descriptors of sections.
+# Array sections: compilers differ in the descriptors of these.
 HEDDLE_FC=$other "$mpifort" "$tests/check.f90" "$tests/sections.f90" -o sections >messages 2>&1 ||
     { cat messages >&2; fail "sections.f90"; }
 "$mpiexec" -n 2 ./sections || fail "array sections of $other"

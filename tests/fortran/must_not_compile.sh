@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# must_not_compile.sh PREFIX SCRATCH: calls with arguments of wrong types, which the modules must refuse, each beside
-# the same call with right ones, which they must take.
+# must_not_compile.sh PREFIX SCRATCH: compiles calls with arguments of wrong types, which the modules must refuse. Beside
+# each is the same call with right ones, which they must take.
 set -eu
 mpifort=$1/bin/mpifort
 scratch=$2
@@ -10,7 +10,7 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 failures=0
 
-# compiles MODULE STATEMENT: a program of one statement; what it may name is declared.
+# compiles MODULE STATEMENT: compiles a program of one statement; the names that it may use are declared.
 compiles() {
     if [ "$1" = mpi_f08 ]; then
         handles='type(MPI_Comm) :: comm; type(MPI_Datatype) :: datatype; type(MPI_Request) :: request, requests(4)

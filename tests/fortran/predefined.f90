@@ -1,10 +1,10 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Predefined attribute procedures that the program itself calls, what MPI_Cart_get leaves alone, and the address of
+! Predefined attribute procedures that the program itself calls, arguments that MPI_Cart_get leaves alone, and the address of
 ! MPI_BUFFER_AUTOMATIC.
 module cancelling
   use mpi_f08
 contains
-  ! The request of MPI_Cancel is INTENT(IN) (MPI 5.0, 3.8.4): else this does not compile.
+  ! Compiles only if the request of MPI_Cancel is INTENT(IN) (MPI 5.0, 3.8.4).
   subroutine cancel_it(request)
     type(MPI_Request), intent(in) :: request
     call MPI_Cancel(request)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Array sections with gaps as buffers (MPI 5.0, 19.1.12), in every kind of call that takes buffers: what comes back is
-! compared element by element, and the gaps are looked at.
+! Array sections with gaps as buffers (MPI 5.0, 19.1.12), in every kind of call that takes buffers. The tests compare what
+! comes back element by element, and check the gaps.
 program sections
   use mpi_f08
   use check
@@ -27,7 +27,7 @@ program sections
 
 contains
 
-  ! To the next rank and from the one before.
+  ! Sends to the next rank and receives from the one before.
   subroutine messages()
     integer, asynchronous :: a(20), b(20)
     integer :: m(6, 5), n(6, 5), i
@@ -53,7 +53,7 @@ contains
     call expect(all(b(1:6:2) == before() * 100 + [3, 1, 2]), 'a vector subscript')
   end subroutine
 
-  ! Fewer elements than the section has, rows not complete; and none.
+  ! Sends fewer elements than the section has, so that rows are not complete; and none.
   subroutine parts_of_sections()
     integer :: m(4, 4, 4), n(40), k, i
     m = reshape([(rank * 1000 + i, i = 1, 64)], [4, 4, 4])
@@ -171,7 +171,7 @@ contains
     call expect(all(b(1:20:2) == [(i, i = 1, 10)]) .and. all(b(2:20:2) == -1), 'Bcast')
   end subroutine
 
-  ! Sections are filled when the request is complete, whichever call says so.
+  ! Tests that sections are filled when the request is complete, whichever call says so.
   subroutine nonblocking_collectives()
     integer, asynchronous :: a(10), b(10, 4)
     integer :: i, place, done, places(4)
@@ -213,7 +213,7 @@ contains
     call MPI_Request_free(r)
   end subroutine
 
-  ! Datatypes of Alltoallw are converted, and live as long as the operation.
+  ! Tests that the bindings convert the datatypes of Alltoallw, and keep them as long as the operation lasts.
   subroutine different_types()
     integer, asynchronous :: a(2 * size), b(2 * size), counts(size), places(size)
     integer :: i

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What Fortran sees otherwise than C: constants, strings, LOGICALs, statuses, sizes of types, the ABI's questions; and
-! handles and statuses that go to C and come back.
+! Things that Fortran sees otherwise than C: constants, strings, LOGICALs, statuses, sizes of types, the ABI's questions.
+! Handles and statuses go to C and come back.
 program values
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_f_pointer, c_loc
   use mpi_f08

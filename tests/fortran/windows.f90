@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! One-sided communication and windows, by mpi_f08 and mpi: what lies in the target is compared element by element. A
-! library without windows says so, and the test is skipped (exit code 77).
+! One-sided communication and windows, by mpi_f08 and mpi. The tests compare the contents of the target element by element.
+! A library without windows says so, and the test is skipped (exit code 77).
 module procedures
   use mpi_f08
   implicit none
@@ -38,7 +38,7 @@ module by_mpi
   use mpi
   implicit none
 contains
-  ! Answers what the next rank has put; memory is MPI's, as an address.
+  ! Returns the value that the next rank has put. The memory is MPI's, given as an address.
   integer function round(rank, size)
     integer, intent(in) :: rank, size
     integer :: win, ierror
@@ -136,7 +136,7 @@ contains
     call expect(win == MPI_WIN_NULL, 'a freed window')
   end subroutine
 
-  ! Sections with gaps, here and as a large count.
+  ! Gets into a section with gaps, and puts one with a large count.
   subroutine sections()
     integer, asynchronous :: memory(12), here(12)
     integer :: i
@@ -204,7 +204,7 @@ contains
     call MPI_Win_free(win)
   end subroutine
 
-  ! Post, start, complete, wait: from the one before, to the next one.
+  ! Opens memory to the rank before, and puts into that of the next one: post, start, complete, wait.
   subroutine groups()
     integer, asynchronous :: memory(1)
     type(MPI_Win) :: win
@@ -230,7 +230,7 @@ contains
     call MPI_Win_free(win)
   end subroutine
 
-  ! Memory that MPI allocates and shares, and memory that is attached later.
+  ! Uses memory that MPI allocates and shares, and memory that is attached later.
   subroutine memory_of_others()
     type(c_ptr) :: address
     type(MPI_Win) :: win

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random programs of MPI operations, and a model of MPI that knows whether they end. scripts.c runs them.
 
-  scripts.py SEED [NUMBER]   shows the programs of a seed, and what the model says of them
+    scripts.py SEED [NUMBER]   shows the programs of a seed, and what the model says of them
 
 A program has a list of operations for each thread of each rank. An operation is its letter and numbers:
 
-  s S L i I   send to PEER:ITS THREAD:TAG: small, synchronous, too large for a buffer, MPI_Isend, MPI_Issend
-  r q P M p   receive from PEER:ITS THREAD:TAG, -1 is any: MPI_Recv, MPI_Irecv, MPI_Probe and MPI_Recv, MPI_Mprobe and
-              MPI_Mrecv, MPI_Probe alone
-  a w         MPI_Waitany, MPI_Waitall for all requests since the last MPI_Waitall
-  c           the next collective call of group PEER: which one it is follows from group and number
-  l z f       computes or sleeps for PEER milliseconds; computes for ever
+    s S L i I   send to PEER:ITS THREAD:TAG: small, synchronous, too large for a buffer, MPI_Isend, MPI_Issend
+    r q P M p   receive from PEER:ITS THREAD:TAG, -1 is any: MPI_Recv, MPI_Irecv, MPI_Probe and MPI_Recv, MPI_Mprobe and
+                MPI_Mrecv, MPI_Probe alone
+    a w         MPI_Waitany, MPI_Waitall for all requests since the last MPI_Waitall
+    c           the next collective call of group PEER: which one it is follows from group and number
+    l z f       computes or sleeps for PEER milliseconds; computes for ever
 
-The model knows nothing of Heddle. It explores every order in which messages can match wildcards (`Explorer`). Where MPI leaves
+The model knows nothing of Heddle. It explores every order in which messages can match wildcards (`Explorer`). If MPI leaves
 open whether a call waits, as the root of MPI_Bcast may, it tries both. A program counts as right if it ends in every order, as
 hanging if it ends in none; others are thrown away.
 """
@@ -28,7 +28,7 @@ MOST_STATES = 150
 
 
 def members(group, size, rank):
-    """The ranks of a group, of which there are several that have no rank in common."""
+    """Returns the ranks of the group that contains `rank`. Groups of the same number have no rank in common."""
     color = [lambda r: 0, lambda r: r >= size // 2, lambda r: r % 2, lambda r: r == size - 1][group]
     return [r for r in range(size) if color(r) == color(rank)]
 
@@ -63,7 +63,8 @@ class Program:
 # --- the model ---
 
 class Message:
-    """One that was sent. `place`: the communicator of the pair of threads; `number`: how many its thread has sent before."""
+    """A message that was sent. `place`: the communicator of the pair of threads; `number`: how many messages its thread has
+    sent before."""
 
     def __init__(self, source, place, to, tag, number):
         self.source, self.place, self.to, self.tag, self.number, self.taken = source, place, to, tag, number, False
@@ -73,7 +74,8 @@ class Message:
 
 
 class Receive:
-    """One that was posted. `of`: its thread; `number`: how many that has posted before; `match`: what it has got."""
+    """A receive that was posted. `of`: its thread; `number`: how many receives that thread has posted before; `match`: the
+    message that it has got."""
 
     def __init__(self, of, place, source, tag, number=0):
         self.of, self.place, self.source, self.tag, self.number, self.match = of, place, source, tag, number, None
@@ -86,7 +88,7 @@ class Receive:
 class State:
     def __init__(self, program):
         self.at = dict.fromkeys(program.scripts, 0)
-        self.begun = {}  # by thread: what its current operation has begun
+        self.begun = {}  # by thread: the message, receive or call of its current operation
         self.requests = {thread: [] for thread in program.scripts}
         self.passed = dict.fromkeys(program.scripts, 0)  # calls of MPI_Waitany since the last MPI_Waitall
         self.messages, self.receives = [], []
@@ -98,13 +100,13 @@ class State:
 
 
 class Explorer:
-    """All states in which nothing moves any more, of one program."""
+    """Finds all states of one program in which nothing moves any more."""
 
     def __init__(self, program, calls_wait):
         self.program, self.calls_wait = program, calls_wait
 
     def explore(self):
-        """The final states, and None in the end if there are too many orders."""
+        """Yields the final states, and None in the end if there are too many orders."""
         open_states, seen = [State(self.program)], set()
         while open_states:
             state = open_states.pop()
@@ -126,13 +128,14 @@ class Explorer:
                 open_states.append(chosen)
 
     def settle(self, state):
-        """Everything that happens whatever the order is."""
+        """Does everything that happens whatever the order is."""
         while self.match(state) or any([self.step(state, thread) for thread in self.program.scripts]):
             pass
 
     @staticmethod
     def first_from(state, receive, source):
-        """What the receive may get from there: the first that it accepts, unless one that was posted before takes it."""
+        """Returns the message from `source` that the receive may get: the first that it accepts. Returns None if there is
+        none, or if a receive that was posted before takes it."""
         for message in state.messages:
             if message.taken or message.source != source or not receive.accepts(message):
                 continue
@@ -172,7 +175,7 @@ class Explorer:
                               sum((m.source, m.place[0]) == thread for m in state.messages))
             state.messages.append(message)
             return message
-        if operation.code == "p":  # takes nothing
+        if operation.code == "p":  # it takes no message
             return Receive(thread, (operation.thread, number), operation.peer, operation.tag)
         if operation.code in RECEIVES:
             receive = Receive(thread, (operation.thread, number), operation.peer, operation.tag,
@@ -186,7 +189,7 @@ class Explorer:
         return True
 
     def step(self, state, thread):
-        """Whether the thread got on."""
+        """Lets the thread begin or end its operation; returns whether the thread got on."""
         operation = self.operation(state, thread)
         if operation is None:
             return False
@@ -237,7 +240,7 @@ class Explorer:
         return not self.missing(state, begun)
 
     def missing(self, state, call):
-        """The ranks for which the collective call waits."""
+        """Returns the ranks for which the collective call waits."""
         (rank, number), group, count = call
         ranks = members(group, self.program.ranks, rank)
         if self.kind(call) == "bcast" and not self.calls_wait:
@@ -247,8 +250,8 @@ class Explorer:
     # --- who waits for whom ---
 
     def events(self, state, thread):
-        """What the thread waits for: whether all is needed, and of each event the ranks that can make it happen. None: it runs,
-        or has ended."""
+        """Returns whether the thread needs all of its events, and for each the ranks that can make it happen. Returns None
+        if the thread runs or has ended."""
         operation = self.operation(state, thread)
         if operation is None or operation.code == "f":
             return None
@@ -268,8 +271,8 @@ class Explorer:
         return [{rank} for rank in self.missing(state, begun)]
 
     def stuck_ranks(self, state):
-        """Those with a thread that can never get on, whatever the ranks do that compute for ever; and those that have done
-        everything, and wait for all others in MPI_Finalize."""
+        """Returns two sets of ranks. The first have a thread that can never get on, whatever is done by the ranks that compute
+        for ever. The second have done everything, and wait for all others in MPI_Finalize."""
         threads = self.program.scripts
         waits = {thread: self.events(state, thread) for thread in threads}
         runs = {rank for rank, number in threads if (operation := self.operation(state, (rank, number))) and operation.code == "f"}
@@ -295,7 +298,7 @@ RIGHT, HANGING, OPEN = "right", "hanging", "open"
 
 
 def outcome(program):
-    """Whether the program ends, and if it hangs, the ranks that are stuck for ever in every order, and in any."""
+    """Returns whether the program ends. If it hangs, returns the ranks that are stuck for ever in every order, and in any."""
     results, always, ever = set(), None, set()
     for calls_wait in (False, True):
         explorer = Explorer(program, calls_wait)
@@ -317,7 +320,7 @@ def outcome(program):
 # --- making programs ---
 
 class Maker:
-    """Adds to all scripts what matches, in one order in which it works. Then something is changed, perhaps."""
+    """Adds matching operations to all scripts, in one order in which they work. Then it may change something."""
 
     def __init__(self, choose, ranks, threads):
         self.choose, self.ranks, self.threads = choose, ranks, threads
@@ -365,7 +368,7 @@ class Maker:
         self.add(self.any_thread(), Operation(self.choose.choice("llz"), self.choose.choice([1, 20, 150, 300])))
 
     def change(self):
-        """A mistake as people make them."""
+        """Makes a mistake as people make them."""
         thread = self.any_thread()
         script = self.scripts[thread]
         if not script:
@@ -405,8 +408,8 @@ def random_program(choose, ranks, forever=False):
 
 
 def generate(seed, ranks=(2, 3, 4), wanted=(RIGHT, HANGING), forever=False):
-    """Programs without end, each with what the model says: as many of each outcome that is wanted, in turn. Of those in which a
-    rank computes for ever, others are stuck beside it in at least every second one."""
+    """Yields an endless series of programs, each with the verdict of the model: as many of each wanted outcome, in turn. If a
+    rank computes for ever, others are stuck beside it in at least every second program."""
     choose = random.Random(seed)
     number = 0
     while True:

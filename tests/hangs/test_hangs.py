@@ -16,7 +16,7 @@ MPIEXEC, HEDDLE, HANGS = (os.environ[name] for name in ("MPIEXEC", "HEDDLE", "HA
 WATCHDOG = 100
 AT = r" at hangs.c:\d+"
 
-# By group: name of the program, ranks, and what the first sentence of the verdict and one of the others look like.
+# By group: name of the program, ranks, and forms of the first sentence of the verdict and of another one.
 STUCK = {
     "messages": [
         ("recv_recv", 2, "deadlock: ranks 0, 1 wait for each other for ever",
@@ -106,7 +106,7 @@ STUCK = {
         ("idle_thread_funneled", 2, "deadlock: ranks 0, 1 wait for each other", r"rank 0 waits for rank 1 in MPI_Recv"),
     ],
 }
-# Ranks that hang beside others that do not: nobody is told before somebody asks.
+# Ranks that hang beside others that do not: mpiexec tells nothing before a user asks.
 ASKED = {
     "messages": [
         ("pair_beside", 3, "deadlock: ranks 0, 1 wait for each other for ever", r"rank 1 waits for rank 0"),
@@ -130,7 +130,7 @@ ASKED = {
         ("polls", 2, "no deadlock: rank 0 runs", r"rank 0 \(pid \d+\): polls with MPI_Test"),
     ],
 }
-# They take their time and come to their end.
+# Programs that take their time and come to their end.
 HEALTHY = {"no_deadlock": [("late", 1), ("late", 3), ("late_thread", 2), ("late_generalized", 2)]}
 
 
@@ -189,7 +189,7 @@ class Where(unittest.TestCase):
         return subprocess.run([HEDDLE, "where", *words], capture_output=True, text=True, timeout=WATCHDOG)
 
     def until(self, *words, has):
-        """What is answered once it has that text."""
+        """Asks until the answer has the text, and returns the answer."""
         end = time.monotonic() + WATCHDOG
         while time.monotonic() < end:
             answer = self.where(*words)
@@ -216,7 +216,7 @@ class Where(unittest.TestCase):
     def test_refuses_what_is_no_job(self):
         self.until(str(self.job.pid), has="3 ranks")
         nothing = self.where("1")
-        if "3 ranks" not in nothing.stdout:  # as process 1 may have started the test
+        if "3 ranks" not in nothing.stdout:  # process 1 may have started the test
             self.assertEqual(nothing.returncode, 1)
             self.assertIn("process 1 is no rank of a job on this machine", nothing.stderr)
         sleeper = subprocess.Popen(["sleep", "100"])

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random programs and their verdicts: right ones end, those that hang are told to, and no verdict is ever wrong.
+"""Random programs and their verdicts: right ones end, mpiexec says of the others that they hang, and no verdict is ever wrong.
 
-test_scripts.py GROUP: plain, crowded (eight times as many ranks as cores), beside (ranks hang beside one that computes) or
-hosts (two of them; under tools/hosts.py). scripts.py makes the programs, and decides about them. While they run, SIGQUIT asks
-for more verdicts, at any moment.
+test_scripts.py GROUP, which is one of:
 
-PROGRAMS=NUMBER: how many (the standard: as many as take a minute or two). SEED=NUMBER: which (the standard: by the date). A program that fails is shown
-with the seed that makes it again.
+    plain
+    crowded  eight times as many ranks as cores
+    beside   ranks hang beside one that computes
+    hosts    two of them; under tools/hosts.py
+
+scripts.py makes the programs, and decides about them. While they run, SIGQUIT asks for more verdicts, at any moment.
+
+PROGRAMS=NUMBER: how many programs (the standard: as many as take a minute or two). SEED=NUMBER: which programs (the
+standard: by the date). A program that fails is shown with the seed that makes it again.
 """
 
 import concurrent.futures
@@ -42,13 +47,13 @@ def ranks_in(text):
 
 
 def stuck_of(verdict):
-    """The ranks that a verdict says are stuck."""
+    """Returns the ranks that are stuck by the words of a verdict."""
     kind, rest = verdict
     return ranks_in(kind.partition(" wait")[0]) if kind.startswith("rank") else ranks_in(rest)
 
 
 def blocks(pid, number):
-    """Whether the process has taken precautions for the signal, which ends it otherwise."""
+    """Returns whether the process blocks or catches the signal, which ends it otherwise."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -64,7 +69,7 @@ class Job:
         self.output, self.code, self.hung = "", None, False
 
     def run(self, asks=True, until=None):
-        """`until`: called with the output so far, says when the job has told enough."""
+        """Runs the job. `until` is called with the output so far, and returns whether the job has told enough."""
         with tempfile.NamedTemporaryFile("w", suffix=".scripts", dir=os.path.dirname(SCRIPTS)) as file:
             file.write("".join(str(program) for program, *_ in self.programs))
             file.flush()
@@ -73,7 +78,7 @@ class Job:
             for _ in range(5):
                 self.output = ""
                 self.follow(words, asks, until)
-                # Where all ranks end at once, Hydra writes to proxies that have gone, and sometimes dies of that itself.
+                # If all ranks end at once, Hydra writes to proxies that have gone, and sometimes dies of that itself.
                 if self.code != 128 + signal.SIGPIPE:
                     break
         return self
@@ -123,7 +128,7 @@ def wrong_verdict(job, ever):
 
 
 def check_hanging(job):
-    """The last program hangs."""
+    """Runs a job whose last program hangs; returns what is wrong, or an empty text."""
     _, _, always, ever = job.programs[-1]
     job.run(asks=len(always) % 2 == 0)
     if job.hung or not job.verdicts():
@@ -134,13 +139,13 @@ def check_hanging(job):
 
 
 def check_beside(job):
-    """Ranks hang beside one that computes for ever."""
+    """Runs a job in which ranks hang beside one that computes for ever; returns what is wrong, or an empty text."""
     _, _, always, ever = job.programs[-1]
     enough = 8
     job.run(until=lambda output: STUCK.search(output) or len(NONE.findall(output)) >= enough)
     if problem := wrong_verdict(job, ever):
         return problem
-    # Somebody has waited for a while in the last report, and it is not said who is stuck.
+    # By the last report, ranks have waited for a while. It must say which of them are stuck.
     said = NONE.findall(job.output)
     if always and not job.verdicts() and said and "no deadlock" in said[-1]:
         return f"{sorted(always)} are stuck, but was told: {said[-1]}"
@@ -153,7 +158,7 @@ def shape(entry):
 
 
 def in_jobs(entries):
-    """Right programs and the one that hangs, or few right ones, in one job; programs of sessions alone."""
+    """Yields the programs of each job: right ones and one that hangs, or few right ones. Programs of sessions are alone."""
     waiting = {}
     most = 5
     for entry in entries:
@@ -169,7 +174,7 @@ def in_jobs(entries):
 
 
 class Group:
-    """How the programs of a test are made, and run."""
+    """Rules for a test: how its programs are made, and run."""
 
     def __init__(self, programs, options=(), parallel=2, **making):
         self.programs, self.options, self.parallel, self.making = programs, options, parallel, making

@@ -1,5 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# ahead.sh PROGRAM...: becomes PROGRAM, for which on node2 the machine has been running a day longer than it has.
+# ahead.sh PROGRAM...: becomes PROGRAM. On node2 PROGRAM sees a machine that has been running for a day longer than it has.
 [ "$(uname -n)" != node2 ] || set -- unshare --time --monotonic 86400 --boottime 86400 --fork --kill-child "$@"
 exec "$@"

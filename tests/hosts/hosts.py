@@ -10,12 +10,13 @@ import unittest
 TOOL = os.environ["HOSTS"]
 PLACE = os.environ.get("LAUNCHERS", "")
 WATCHDOG = 60.0
-# Whoever starts Hydra or PRRTE without saying how they reach other hosts.
+# Variables by which Hydra and PRRTE reach other hosts, if their caller does not say how.
 START_BY_AGENT = f"""export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$HOSTS_AGENT
 export PRTE_MCA_plm_ssh_agent=$HOSTS_AGENT PRTE_MCA_prte_launch_agent={PLACE}/prted"""
-# What Hydra says of ranks that end by a signal: its proxy the first part, itself the second, unless it has been ended by then.
+# Hydra's report of ranks that end by a signal. Its proxy prints the first part. Hydra prints the second, unless it has been
+# ended by then.
 HYDRAS_OWN = re.compile(r"\A\n=+\n=   BAD TERMINATION .*?\n=+\n(YOUR APPLICATION TERMINATED .*?debugging suggestions\n)?", re.DOTALL)
-# What PRRTE says when a child of its has begun its program before it comes to put that in a group of its own.
+# PRRTE's warning if a child begins its program before PRRTE puts the child in a group of its own.
 PRRTES_OWN = re.compile(r"^\[\S+\] plm:ssh: Warning: setpgid\(\d+,\d+\) failed in parent with errno=Permission denied\(13\)\n",
                         re.MULTILINE)
 SKIPPED = 77
@@ -35,7 +36,7 @@ class Ended:
 
 
 def run(count, script, **variables):
-    """Runs a shell script on the first of so many hosts. What is left on them is named in the errors."""
+    """Runs a shell script on the first of so many hosts. The errors name the processes that are left on them."""
     environment = {**os.environ, "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **variables}
     return Ended(subprocess.run([TOOL, str(count), "sh", "-c", script], env=environment, stdin=subprocess.DEVNULL,
                                 capture_output=True, timeout=WATCHDOG, check=False, text=True))
@@ -51,7 +52,7 @@ def hydra(count, each):
 
 
 def hydra_in_turn(count, each):
-    """Consecutive ranks on consecutive hosts."""
+    """Returns a command that starts consecutive ranks on consecutive hosts."""
     return hydra(count, each).replace(f"-ppn {each}", "-ppn 1")
 
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Slurm on hosts of tools/hosts.py, for as long as a command runs on the first of them.
+# Runs Slurm on hosts of tools/hosts.py, for as long as a command runs on the first of them.
 #
-#   slurm.sh HOSTS COMMAND [ARGUMENT ...]
+#     slurm.sh HOSTS COMMAND [ARGUMENT ...]
 #
-# Everything of it lies in /run, which each host has for itself, and in /run/hosts, which they share.
+# All its files lie in /run, which each host has for itself, and in /run/hosts, which the hosts share.
 set -eu
 
 hosts=$1
@@ -44,14 +44,14 @@ $munge
 for number in $(seq 2 "$hosts"); do "$HOSTS_AGENT" "node$number" $munge; done
 slurmctld
 for number in $(seq "$hosts"); do "$HOSTS_AGENT" "node$number" "SLURM_CONF=$SLURM_CONF slurmd -N node$number"; done
-# Its own processes take their time; ranks that they leave behind are not ended with them.
+# end: kills Slurm's own processes, which take their time to end. Ranks that they leave behind stay.
 end() {
     for number in $(seq "$hosts"); do
         "$HOSTS_AGENT" "node$number" "pkill -KILL -x 'slurmctld|slurmd|slurmstepd|munged' || true"
     done
 }
 trap end EXIT
-# Thirty seconds at most.
+# Wait thirty seconds at most.
 for moment in $(seq 300); do
     [ "$(sinfo -h -t idle -o %D 2>/dev/null)" != "$hosts" ] || break
     sleep 0.1

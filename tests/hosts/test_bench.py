@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What measures jobs on two hosts, as quick as can be: bench/compare_hosts.py and its page, figures of P5."""
+"""The benchmark of jobs on two hosts, in its shortest run: bench/compare_hosts.py and its page, figures of P5."""
 
 import csv
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts that fall silent at a random moment while large messages are under way: all of the job ends, on either side, by a
-message that names a rank of the other; nothing is left.
+"""Hosts that fall silent at a random moment while large messages are under way. All of the job ends, on either side, by a
+message that names a rank of the other. Nothing is left.
 
-REPEATS: how often, in each way (default 1).
+REPEATS: how often each kind of silence is tested (default 1).
 """
 
 import os
@@ -23,14 +23,14 @@ nft add chain inet silence in "{ type filter hook input priority 0 ; }"
 nft add chain inet silence out "{ type filter hook output priority 0 ; }"
 nft add rule inet silence in iifname eth0 drop
 nft add rule inet silence out oifname eth0 drop""".replace("\n", " && ")
-# How node2 falls silent, and how it is heard again, so that what the launcher has there can end.
+# By kind of silence: a command that silences node2, and one that ends this, so that the launcher's processes there can end.
 WAYS = {"cut": ("$HOSTS_AGENT --cut node2", "$HOSTS_AGENT --mend node2"),
         "nft": (f"$HOSTS_AGENT node2 '{NFT}'", "$HOSTS_AGENT node2 'nft delete table inet silence'"),
         "down": ("$HOSTS_AGENT node2 'ip link set eth0 down'", "$HOSTS_AGENT node2 'ip link set eth0 up'")}
 
 
 class InEachWay:
-    """assert_all_ends(), in each of the ways."""
+    """Tests by assert_all_ends() with each kind of silence."""
 
     def test_no_packet_gets_through(self):
         self.assert_all_ends("cut")
@@ -46,7 +46,7 @@ class InEachWay:
 class Silence(InEachWay, unittest.TestCase):
     def ends(self, way, launcher, moment):
         silence, mend = WAYS[way]
-        # Who waits for the end of the ranks of node2 asks by no network.
+        # The agent that waits for the end of the ranks of node2 uses no network.
         return hosts.run(2, f"""
             mkfifo /tmp/said
             {hosts.LAUNCHERS[launcher](2, EACH)} {MESSAGES} large >/tmp/said 2>/tmp/why &
@@ -70,8 +70,8 @@ class Silence(InEachWay, unittest.TestCase):
 
 
 class SilenceUnderPrrte(InEachWay, unittest.TestCase):
-    """Its daemons would wait for minutes, and mpiexec has them ended. Time is counted in steps, so that a test that is
-    stopped counts none."""
+    """PRRTE's daemons would wait for minutes, and mpiexec has them ended. The tests count time in steps, so that a test that
+    is stopped counts none."""
 
     def assert_all_ends(self, way):
         silence, mend = WAYS[way]

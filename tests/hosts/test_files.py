@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files on two and four hosts: the programs of one host (tests/mpi), in a folder that all hosts see, and a file that one host
-alone sees."""
+"""Files on two and four hosts: the programs of one host (tests/mpi), in a folder that all hosts see. One file is on one host
+alone."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ LAUNCHER = hosts.LAUNCHERS["hydra"]
 
 class Files(unittest.TestCase):
     def setUp(self):
-        # Beside the programs, which all hosts see as well; a host has a /tmp of its own.
+        # The folder is beside the programs, which all hosts see as well; a host has a /tmp of its own.
         self.folder = tempfile.mkdtemp(dir=pathlib.Path(PROGRAMS).parent)
         self.addCleanup(shutil.rmtree, self.folder)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers on two and four hosts: what they tell, the memory of each host, and how a job ends."""
+"""Launchers on two and four hosts: what they tell ranks, the memory of each host, and how a job ends."""
 
 import os
 import unittest
@@ -45,7 +45,7 @@ class Launchers(unittest.TestCase):
         for launcher, count in cases():
             ended = hosts.run(count, f"{launcher} {ENDS} die")
             self.assertNotEqual(ended.code, 0, ended)
-            self.assertIn(" is ", ended.out, ended)  # Hydra may lose what some have said last
+            self.assertIn(" is ", ended.out, ended)  # Hydra may lose the last words of some ranks
             self.assert_nothing_left(ended)
 
     def test_the_death_of_the_launcher_ends_all(self):
@@ -57,7 +57,7 @@ class Launchers(unittest.TestCase):
             self.assert_nothing_left(ended)
 
     def test_the_death_of_a_daemon_ends_its_ranks(self):
-        """Whether the others end, too, the network tells, or the launcher. What its ranks say is lost with the daemon."""
+        """The network or the launcher decides whether the other ranks end, too. A daemon's death loses its ranks' output."""
         for name, daemon in (("hydra", "hydra_pmi_proxy"), ("prterun", "prted")):
             ended = hosts.run(2, f"""
                 mkfifo /tmp/said

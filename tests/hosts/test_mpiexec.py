@@ -16,9 +16,9 @@ LAUNCHERS = ("mpiexec.hydra", "prterun")
 
 
 def run(via, words, count=2, before="", after=""):
-    """mpiexec with `words` on so many hosts, two ranks on each; `before` and `after` it in the shell."""
+    """Runs mpiexec with `words` on so many hosts, two ranks on each; `before` and `after` it in the shell."""
     start = f"{MPIEXEC} --via {hosts.PLACE}/{via} --host {','.join(hosts.names(count))} -n {2 * count}"
-    # Where all ranks end at once, Hydra writes to proxies that have gone, and sometimes dies of that itself.
+    # If all ranks end at once, Hydra writes to proxies that have gone, and sometimes dies of that itself.
     for _ in range(5):
         ended = hosts.run(count, f"{hosts.START_BY_AGENT}\n{before} {start} {words} {after}")
         if ended.code != 128 + signal.SIGPIPE:
@@ -108,13 +108,13 @@ class Mpiexec(unittest.TestCase):
             self.assertEqual((ended.code, ended.out), (0, ""), ended)
 
     def test_signals(self):
-        """Its end by a signal, and the end of all when it is killed."""
+        """mpiexec ends by a signal, and all ranks end if it is killed."""
         for via in LAUNCHERS:
             for name, code in (("TERM", 143), ("KILL", 137)):
                 ended = run(via, f"{ENDS} wait", before="mkfifo /tmp/said;", after=f""">/tmp/said &
                     {{ for rank in 0 1 2 3; do read line; done; kill -{name} $!; cat; }} </tmp/said
                     wait $!; echo ended $?""")
-                # Hydra sometimes finds a rank of the other host ended before it is ended itself, and says so.
+                # Hydra sometimes finds that a rank of the other host has ended before Hydra is ended itself, and says so.
                 self.assertEqual(hosts.HYDRAS_OWN.sub("", ended.out), f"ended {code}\n", ended)
                 self.assert_nothing_left(ended)
 

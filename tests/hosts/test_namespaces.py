@@ -10,7 +10,7 @@ import uuid
 
 import hosts
 
-# Connects to a port of node2, where somebody answers; "reached" or "not reached" within a second.
+# LISTEN answers at a port of node2; CALL connects to it, and prints "reached" or "not reached" within a second.
 LISTEN = "python3 -c 'import socket; s = socket.create_server((\"\", 9)); print(1, flush=True)\nwhile True: s.accept()'"
 CALL = """python3 -c '
 import socket
@@ -29,12 +29,12 @@ def running_with(word):
                 if word.encode() in file.read().split(b"\0"):
                     found.append(int(pid))
         except OSError:
-            pass  # it has ended
+            pass  # the process has ended
     return found
 
 
 def state(pid):
-    """Its name, and the letter of what it does."""
+    """Returns the name of a process, and the letter of its state."""
     with open(f"/proc/{pid}/stat") as file:
         name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
     return name, rest.split()[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI is opened again on several hosts after its last user has left, by processes that do so each at its own time."""
+"""MPI is opened again on several hosts after its last user has left. Each process opens it at its own time."""
 
 import os
 import unittest
@@ -20,7 +20,7 @@ class Openings(unittest.TestCase):
         self.assert_done("again 10", cases=((2, 2), (4, 1)))
 
     def test_all_call_all_at_once(self):
-        # prterun wants as many cores as ranks.
+        # prterun needs as many cores as ranks.
         self.assert_done("storm 8", launchers=("hydra", "hydra in turn"), cases=((2, 16),))
 
     def test_who_stays_away_longer_than_a_silent_rank_may_is_waited_for(self):

@@ -15,7 +15,7 @@ MPIEXEC, SERVICE, SPAWN = os.environ["MPIEXEC"], os.environ["SERVICE"], os.envir
 
 class Processes(unittest.TestCase):
     def setUp(self):
-        # Beside the programs, which all hosts see.
+        # The folder is beside the programs, which all hosts see.
         self.folder = tempfile.mkdtemp(dir=pathlib.Path(SERVICE).parent)
         self.addCleanup(shutil.rmtree, self.folder)
 

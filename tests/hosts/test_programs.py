@@ -27,7 +27,7 @@ class Programs(unittest.TestCase):
         self.assert_done("all")
 
     def test_many_to_one(self):
-        """Also with a checksum of what goes between hosts, which another provider of the network need not keep."""
+        """Adds a checksum to what goes between hosts, which another provider of the network need not keep."""
         for count, each in ((2, 3), (2, 8), (3, 6)):
             for fabric in ("auto", "tcp;ofi_rxm"):
                 ended = hosts.run(count, f"{hosts.hydra(count, each)} {MESSAGES} many", HEDDLE_FABRIC=fabric,
@@ -62,7 +62,7 @@ class Programs(unittest.TestCase):
         self.assert_done("dups", counts=(2,))
 
     def test_a_job_that_was_stopped_goes_on(self):
-        """Longer than a rank may be silent."""
+        """The job is stopped for longer than a rank may be silent."""
         all_of_them = "for host in node1 node2; do $HOSTS_AGENT $host 'pkill -%s -x " + os.path.basename(MESSAGES)[:15] + "'; done"
         ended = hosts.run(2, f"""
             mkfifo /tmp/said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of which one host is set up otherwise than the other: they end, and somebody says what differs."""
+"""Jobs whose hosts are set up in different ways: they end, and an error says what differs."""
 
 import os
 import unittest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm on two hosts: its two ways to tell ranks of each other, processes that its ranks start, jobs of its that meet, and
-mpiexec in an allocation."""
+"""Slurm on two hosts: its two methods to tell ranks of each other, and processes that its ranks start. Besides jobs of Slurm
+that meet, and mpiexec in an allocation."""
 
 import os
 import pathlib
@@ -44,7 +44,7 @@ class Slurm(unittest.TestCase):
             self.assertEqual(ended.lines(), [f"rank {rank} of 4" for rank in range(4)])
 
     def test_the_end_of_a_job(self):
-        # Slurm ends all ranks by a signal as soon as one has asked for the end (pmi2), and may tell of that.
+        # With pmi2, Slurm ends all ranks by a signal as soon as one has asked for the end. It may report that.
         codes = {"abort 7": {"pmix": [7], "pmi2": [7, 137]}, "exit 3": {"pmix": [3], "pmi2": [3]}}
         for words, expected in codes.items():
             for plugin, ended in zip(PLUGINS, self.for_each(f"{PROGRAM} {words}")):
@@ -52,7 +52,7 @@ class Slurm(unittest.TestCase):
                 self.assertNotIn("left behind", ended.err)
 
     def test_the_death_of_a_rank(self):
-        """srun answers the highest code of all tasks: 137 is that of the rank that died, 143 of those that it ends then."""
+        """srun returns the highest code of all tasks: 137 is that of the rank that died, 143 that of ranks that srun ends."""
         codes = {"Killed": 128 + signal.SIGKILL, "Terminated": 128 + signal.SIGTERM}
         for ended in self.for_each(f"{PROGRAM} die"):
             self.assertRegex(ended.err, r"srun: error: node2: tasks? (2-)?3: Killed\n")

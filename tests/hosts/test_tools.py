@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""heddle where and heddle top of a job on two hosts: whichever host they are called on, they tell of all ranks."""
+"""`heddle where` and `heddle top` for a job on two hosts: on either host, they tell of all ranks."""
 
 import json
 import os
@@ -9,13 +9,13 @@ import unittest
 import hosts
 
 MPIEXEC, HANGS, HEDDLE = os.environ["MPIEXEC"], os.environ["HANGS"], os.environ["HEDDLE"]
-# Ranks 1 and 2 have waited for rank 0 for nearly all of the time; a thread that had no core in it says nothing.
+# Ranks 1 and 2 have waited for rank 0 for nearly all of the time. A thread that had no core in that time says nothing.
 WAITERS = ".*".join(fr'"rank":{rank}[^}}]*"in_mpi":\(1\.\|0\.9\)[^}}]*"call":"MPI_Recv","waits_for":0' for rank in (1, 2))
 LAUNCHERS = ("mpiexec.hydra", "prterun")
 
 
 def run(via, ranks, program, script):
-    """Runs the script beside such a job, whose mpiexec is $job, on node1."""
+    """Runs the script on node1 beside a job; $job is the process of its mpiexec."""
     return hosts.run(2, f"""{hosts.START_BY_AGENT}
         export HEDDLE_NETWORK_SILENCE=0
         {MPIEXEC} --via {hosts.PLACE}/{via} --host node1,node2 --map-by node -n {ranks} {HANGS} {program} 2>/tmp/said & job=$!
@@ -24,7 +24,7 @@ def run(via, ranks, program, script):
 
 
 def until(command, has):
-    """A script that calls the command until it says that, and then prints what it has said."""
+    """Returns a script that calls the command until it prints `has`, and then shows its output and errors."""
     return f"until {command} >/tmp/shown 2>/tmp/errors && grep -q '{has}' /tmp/shown; do sleep 0.1; done; cat /tmp/shown /tmp/errors\n"
 
 
@@ -63,7 +63,7 @@ class Where(unittest.TestCase):
             self.assertRegex(looked["ranks"][1]["blocked"][0]["at"], r"^hangs\.c:\d+$")
 
     def test_writes_nothing_beside_the_job(self):
-        """mpiexec itself tells its verdict once, however often it is asked from outside."""
+        """mpiexec itself prints its verdict once, however often users ask from outside."""
         job = run("mpiexec.hydra", 3, "mismatch", "until grep -q 'rank 1 waits for rank 0' /tmp/said; do sleep 0.1; done\n" +
                   3 * until(f"{HEDDLE} where", "collective mismatch") + "echo :next:; cat /tmp/said")
         self.assertEqual(job.out.split(":next:\n")[1].count("collective mismatch"), 1, job)
@@ -79,7 +79,7 @@ class Where(unittest.TestCase):
         self.assertRegex(there, r"1 rank of a job, those on this machine[^\n]*:\n  rank 1 \(pid \d+\): ", job)
 
     def test_sleeps_while_mpiexec_has_no_descriptors(self):
-        """Who asks meanwhile is answered when there are some again."""
+        """A command that asks meanwhile gets its answer when there are descriptors again."""
         job = run("mpiexec.hydra", 2, "computes", until(f"{HEDDLE} where", "ranks on 2 hosts") + f"""
             keeper=$(pgrep -xo heddle-keeper)
             ticks() {{ awk '{{ print $14 + $15 }}' /proc/$keeper/stat; }}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs that hang on two hosts: reports and verdicts are those of one host, and say so where nothing can be known."""
+"""Jobs that hang on two hosts: reports and verdicts are those of one host. They say so if nothing can be known."""
 
 import os
 import pathlib
@@ -14,13 +14,13 @@ import test_hangs  # noqa: E402
 
 MPIEXEC, HANGS = os.environ["MPIEXEC"], os.environ["HANGS"]
 LAUNCHERS = ("mpiexec.hydra", "prterun")
-# Told otherwise on several hosts, where the program goes another way.
+# Verdicts that differ on several hosts, because the program takes another path there.
 OTHER_CIRCLE = {"two_communicators": "deadlock: ranks 0, 2 wait for each other"}
 OTHER_WORDS = {
     "window_lock": r"in MPI_Win_lock\(target 0, cells, ",
     "two_communicators": r"rank 0 waits for rank 2 in MPI_Barrier #1 on 'halo' \(communicator \d+\)",
 }
-# A shell has what it starts in the background ignore SIGQUIT.
+# A shell lets its background processes ignore SIGQUIT. This program ends that, and becomes another one.
 HEEDS_QUIT = """python3 -c 'import os, signal, sys
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' """
@@ -74,8 +74,8 @@ class Verdicts(unittest.TestCase):
         self.assertIn("mpiexec: no deadlock: rank 0 runs", job.err)
 
     def test_signals(self):
-        """SIGQUIT tells where the ranks are, and the job goes on; SIGTERM tells once more and ends it."""
-        # SIGTERM tells of waits of a second and more.
+        """SIGQUIT reports where the ranks are, and the job goes on. SIGTERM reports once more and ends it."""
+        # SIGTERM reports waits of a second and more.
         for via in LAUNCHERS:
             job = run(via, 3, "recv_recv", after=r"""2>>/tmp/said &
                 until grep -q 'deadlock: ranks 0-2 wait' /tmp/said; do sleep 0.1; done; : >/tmp/said

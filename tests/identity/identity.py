@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of this folder share: programs, and what the machine lets a test do."""
+"""Parts that the tests of this folder share: programs, and questions about what the machine lets a test do."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ def program(name):
 
 
 def allowed(*command):
-    """Whether the machine lets this user run the command."""
+    """Returns whether the machine lets this user run the command."""
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
 
@@ -24,7 +24,7 @@ OWN_NAMESPACES = "PID namespaces are not allowed here"
 
 
 def main():
-    """As unittest's, but 77 where everything was skipped."""
+    """Runs the tests as unittest does; exits with 77 if all were skipped."""
     result = unittest.main(verbosity=2, exit=False).result
     if not result.wasSuccessful():
         sys.exit(1)

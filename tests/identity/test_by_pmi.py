@@ -11,7 +11,7 @@ from identity import NAMESPACE, OWN_NAMESPACES, allowed, main, program
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 NO_MEMORY = ["env", "-u", "HEDDLE_NODE_FD"]
 
-# Plays rank 0: says that its memory is what descriptor 5 is, a file of somebody.
+# Plays rank 0: it says that its memory is descriptor 5, which is a file of the user.
 LIAR = r"""
 import os, socket
 pmi = socket.socket(fileno=int(os.environ["PMI_FD"]))

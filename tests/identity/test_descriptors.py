@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HEDDLE_NODE_FD: who may take a place by it, and what it must not do to what it does not name."""
+"""HEDDLE_NODE_FD: the processes that may take a place by it. If it names something else, that must stay as it is."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ TOKEN = "0123456789abcdef" * 2
 
 
 class Stale(unittest.TestCase):
-    """The variable names something else."""
+    """HEDDLE_NODE_FD names something else."""
 
     def run_alone(self, value, **options):
         environment = dict(os.environ, **PLACE, HEDDLE_NODE_FD=value)

@@ -26,7 +26,7 @@ class Namespaces(LaunchTest):
                          f'[ $PMI_RANK = 1 ] && exec {" ".join(NAMESPACE)} {program("copies")}; exec {program("copies")}')
 
     def test_others_go_on_copying(self):
-        """One peer that cannot be read is no reason to read nobody."""
+        """If one peer cannot be read, ranks still read the other peers."""
         code, out, err = self.run_job(
             "-n", 3, "-x", "HEDDLE_SINGLE_COPY=always", "-x", "HEDDLE_COUNTERS=^single_copy_bytes$|^pipelined_bytes$",
             "sh", "-c",
@@ -39,7 +39,7 @@ class Namespaces(LaunchTest):
                 rank = int(line.split(" rank ")[1].split()[0])
             else:
                 of_rank[rank, words[0]] = int(words[1])
-        a_round = 9000 + 70000 + 300000  # copies.c: to each neighbour 3 times of 6, and one way twice
+        a_round = 9000 + 70000 + 300000  # copies.c: to each neighbour 3 times of 6, and twice by one_way()
         self.assertEqual(of_rank[1, "single_copy_bytes"], (3 + 2) * a_round)  # from rank 0
         self.assertEqual(of_rank[1, "pipelined_bytes"], 3 * a_round)          # from rank 2
         self.assertEqual(of_rank[0, "single_copy_bytes"], 3 * a_round)        # from rank 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the kernel refuses is named."""
+"""Errors that name the system call that the kernel refuses."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fetch.py PLACE: installs the launchers of requirements.txt into a virtual environment at PLACE.
 
-Exit codes: 0; 77 where PyPI cannot be reached; 1 for anything else.
+Exit codes: 0; 77 if PyPI cannot be reached; 1 for anything else.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Children that a process starts: of a program that is alone, and of ranks of an mpiexec."""
+"""Children that a process starts: a program that is alone, or a rank of an mpiexec."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ WITH_MPI = f'exec "{DOUBLE}" board:initialized board:finalized'  # for shells
 
 
 def reports(out, kind=None):
-    """The reports that the parent has heard, as dictionaries."""
+    """Returns the reports that the parent has heard, as dictionaries."""
     found = []
     for line in out.splitlines():
         if "hears " not in line:
@@ -35,7 +35,7 @@ class ChildrenTest(LaunchTest):
         return self.start(*arguments, program=SPAWNER, **options)
 
     def run_alone(self, *arguments, **options):
-        """Runs a parent that no launcher has started; answers its output. It and its children say no errors."""
+        """Runs a parent that no launcher has started; returns its output. It and its children print no errors."""
         job = self.alone(*arguments, **options)
         code, out, err = job.end()
         self.assertEqual((code, err), (0, ""), out)
@@ -51,7 +51,7 @@ class ChildrenTest(LaunchTest):
         return [self.run_alone(*arguments, **options), self.run_in_job(*arguments, **options)]
 
     def await_line(self, job, text):
-        """Reads standard output until a line with `text` has come; answers the lines until then."""
+        """Reads standard output until a line with `text` has come; returns the lines until then."""
         lines = []
         while not lines or text not in lines[-1]:
             line = job.process.stdout.readline().decode()
@@ -106,7 +106,7 @@ class Start(ChildrenTest):
         environment = dict(os.environ, **{"an odd name": "1", "a.b": "two\nlines", "empty": "", "HEDDLE_ADVICE": "off",
                                           "SLURM_PROCID": "7", "SLURM_STEP_ID": "3", "PMI_RANK": "9", "PMIX_RANK": "9"})
         out = self.run_alone("-info", "env", "ADDED=a=b\nSECOND=x y", 1, "cat", "/proc/self/environ", env=environment)
-        # A line of the parent's may come between two of a value's.
+        # A line of the parent may come between two lines of a value.
         out = "".join(line for line in out.splitlines(True) if "hears " not in line or "\0" in line)
         entries = out[:out.rindex("\0")].split("\0")
         for entry in ("an odd name=1", "a.b=two\nlines", "empty=", "HEDDLE_ADVICE=off", "ADDED=a=b", "SECOND=x y", "PMI_RANK=0"):
@@ -123,7 +123,7 @@ class Start(ChildrenTest):
             os.close(read)
             os.close(write)
         self.assertIn("/dev/null\n", out)
-        # Standard streams, two that name the job, the view of what is printed, and the shell's own pipe.
+        # Descriptors: standard streams, two that name the job, the view of what is printed, and the shell's own pipe.
         numbers = out.partition("descriptors of the child:")[2].splitlines()[0].split()
         self.assertNotIn(str(write), numbers)
         self.assertLessEqual(len(numbers), 7, numbers)
@@ -199,7 +199,7 @@ class Info(ChildrenTest):
                     file.write('#!/bin/sh\necho "$0" "$@"\necho "for $HEDDLE_PARENT"\nexit 3\n')
                 os.chmod(launcher, 0o755)
                 environment = dict(os.environ, PATH=folder)
-                for prefix in ((), (MPIEXEC, "-n", 1)):  # whose options concern this machine only
+                for prefix in ((), (MPIEXEC, "-n", 1)):  # the options of mpiexec concern this machine only
                     words = [str(word) for word in (*prefix, SPAWNER, "-info", "host", "elsewhere:2", 2, "./a.out", "x")]
                     job = self.start(*words[1:], program=words[0], env=environment)
                     code, out, err = job.end()
@@ -315,7 +315,7 @@ class Faults(ChildrenTest):
 
         def limit(most):
             return become_user(70_000 + os.getpid() * 8 % 800_000 + most, most)
-        for most in (1, 2):  # for the process in between, and for mpiexec
+        for most in (1, 2):  # too few for the process in between, and for mpiexec
             out = self.run_alone(3, DOUBLE, *MPI, preexec_fn=limit(most))
             self.assertIn("refused: no further process can be started: Resource temporarily unavailable (limits", out)
         report = reports(self.run_alone(3, DOUBLE, "board:initialized", "wait", preexec_fn=limit(5)))[0]
@@ -413,7 +413,7 @@ class End(ChildrenTest):
 
 class Released(ChildrenTest):
     def test_outlive_a_parent_that_is_alone(self):
-        for option in ("-release", *10 * ("-release-at-once",)):  # what is said last must not be lost
+        for option in ("-release", *10 * ("-release-at-once",)):  # the last words must not be lost
             job = self.alone(option, 1, DOUBLE, "board:initialized", f"until:{int(signal.SIGUSR1)}", "say:bye", "board:finalized")
             lines = self.await_line(job, "ready")
             wait_until(lambda job=job: job.process.poll() is not None, "the parent to end")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_launchers.py LAUNCHER: what ranks of this launcher make of it, at 1, 2 and 4 ranks.
+"""test_launchers.py LAUNCHER: tests what ranks make of this launcher, with 1, 2 and 4 ranks.
 
 A launcher is a command in the list below; all of them have to pass the same tests.
 """
@@ -23,13 +23,13 @@ COUNTS = (1, 2, 4)
 
 
 class Launcher:
-    """`command(ranks)` starts so many; `on_nodes(ranks, nodes)` on so many nodes, all of them this machine."""
+    """`command(ranks)` starts so many ranks; `on_nodes(ranks, nodes)` uses so many nodes, all of them this machine."""
 
     environment = {}
     on_nodes = None
 
     def program(self):
-        """What must be there for a test."""
+        """Returns the program that a test needs."""
         return self.command(1)[0]
 
 
@@ -64,7 +64,7 @@ launcher = LAUNCHERS[sys.argv[1]]()
 
 
 def launcher_of(rank):
-    """Its parent, also when it has ended and is not reaped."""
+    """Returns the parent of a rank, also if the rank has ended and is not reaped."""
     return int(pathlib.Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[1])
 
 
@@ -145,7 +145,7 @@ class Launchers(unittest.TestCase):
         wait_until(lambda: ranks[0] not in marked(job.mark), "the rank to end")
         os.kill(launcher_of(ranks[0]), signal.SIGCONT)
         code, _, err = job.end()
-        # PRRTE sometimes takes the code for the number of a signal. Hydra hears of the abort before what the rank has said.
+        # PRRTE sometimes takes the code for the number of a signal. Hydra hears of the abort before the rank's last words.
         self.assertIn(code, (7, 128 + 7) if sys.argv[1] == "prterun" else (7,), err)
 
     def test_the_death_of_a_rank_ends_all(self):

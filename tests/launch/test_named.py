@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A launcher that is there, but cannot be talked to or is not understood, is named: nobody is alone in silence."""
+"""Errors about a launcher that is there, but cannot be reached or understood: no rank runs alone in silence."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ SIGNS = ("PMI_", "PMIX_", "OMPI_", "SLURM_", "HEDDLE_NODE_FD")
 
 
 def closed_port():
-    """A port that nobody listens at."""
+    """Returns a port at which no process listens."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]

@@ -3,8 +3,8 @@
 #
 # check.sh MODEL SCRATCH holds|fails [-DSWITCH...]
 #
-# Has Spin look for invalid end states: all of the model if it is to hold; if it is to fail, along
-# random ways, until one is found. Exit code 77: there is no spin or no compiler here.
+# Has Spin look for invalid end states. If the model is to hold, Spin searches all of it. If it is to fail, Spin
+# searches random paths until it finds one. The exit code is 77 if there is no spin or no compiler here.
 
 model=$1 scratch=$2 expected=$3
 shift 3

@@ -4,10 +4,10 @@
 
     tests/mpi/generate_bad_calls.py OUTPUT [PART ...]       (PYTHONPATH=abi)
 
-OUTPUT is a C file that bad_calls.c includes: for each function of abi/functions.json a C function that
-calls it with good arguments, but for the one that it is asked to spoil, and a table of them. What is good
-and what is bad follows from the type of a parameter, and from its name where that says more. Functions whose names have
-a PART, which another ABI lacks, are left out.
+OUTPUT is a C file that bad_calls.c includes. It has a C function for each function of abi/functions.json, and a table of
+these. A C function makes the call with good arguments, except the one that it is asked to spoil. Good and bad values
+follow from the type of a parameter, and from its name if that says more. Functions whose names have a PART, which another
+ABI lacks, are left out.
 """
 
 import sys
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import facts
 
-# They end the process, or take what C cannot name.
+# Functions that end the process, or take something that C cannot name.
 LEFT_OUT = {"MPI_Abort", "MPI_Finalize", "MPI_Init", "MPI_Init_thread", "MPI_Pcontrol"}
 HANDLES = {
     "MPI_Comm": "good_comm", "MPI_Datatype": "good_type", "MPI_Group": "good_group", "MPI_Info": "good_info",
@@ -23,20 +23,20 @@ HANDLES = {
     "MPI_Message": "MPI_MESSAGE_NO_PROC", "MPI_Session": "good_session", "MPI_Win": "MPI_WIN_NULL",
     "MPI_File": "good_file",
 }
-# Those of the tool interface are pointers that the program must not make up.
+# Handles of the tool interface, which are pointers that the program must not make up.
 TOOL_HANDLES = {"MPI_T_pvar_session", "MPI_T_event_registration", "MPI_T_pvar_handle", "MPI_T_event_instance",
                 "MPI_T_cvar_handle", "MPI_T_enum"}
 NUMBERS = {"int", "const int", "MPI_Count", "MPI_Aint", "MPI_Offset", "MPI_T_cb_safety"}
 RANKS = {"dest", "source", "root", "rank", "target_rank", "local_leader", "remote_leader"}
-# These begin with a null pointer and constants that stand for addresses: MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC and so on.
+# Arrays that begin with a null pointer and constants that stand for addresses: MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC and so on.
 CONSTANTS = {"bad_addresses", "bad_arrays", "bad_handle_addresses"}
 REFUSED = 0b111110  # all but the null pointer
 IN_PLACE, AUTOMATIC = 1 << 1, 1 << 2
-# Whatever the address, nothing lies there in the calls of this file: all counts are 0, or the peer is none.
+# Parameters for which any address will do in the calls of this file: all counts are 0, or there is no peer.
 NOTHING = {"Alltoallv": {"sendbuf", "recvbuf"}, "Alltoallw": {"sendbuf", "recvbuf"}, "Reduce_scatter": {"sendbuf", "recvbuf"},
            "Scatterv": {"sendbuf"}, "Exscan": {"recvbuf"}, "Mrecv": {"buf"}, "Session_get_nth_pset": {"pset_name"},
            "Dist_graph_create": {"sources", "degrees", "destinations", "weights"}}
-# They accept what lies there, whatever it is.
+# Parameters that accept every address, whatever lies there.
 ANY_ADDRESS = {"attribute_val", "extra_state", "location", "user_data", "obj_handle"}
 
 
@@ -53,7 +53,7 @@ def good_number(function: facts.Function, name: str) -> str:
 
 
 def parameter(function: facts.Function, p: facts.Parameter) -> tuple[str, str, str]:
-    """Declaration of a variable {0}, its good value, and the array of bad ones."""
+    """Returns the declaration of a variable {0}, its good value, and the name of the array of bad ones."""
     base = p.type.removeprefix("const ").strip()
     if base in NUMBERS:
         return f"{base} {{0}}", good_number(function, p.name), "bad_ranks" if p.name in RANKS else "bad_numbers"
@@ -86,7 +86,7 @@ def parameter(function: facts.Function, p: facts.Parameter) -> tuple[str, str, s
 
 
 def refused_constants(function: facts.Function, p: facts.Parameter) -> int:
-    """Bit i: bad_addresses[i] must not succeed."""
+    """Returns a mask. Bit i: the call with bad_addresses[i] must not succeed."""
     base = function.name.removeprefix("MPI_").removesuffix("_c").removesuffix("_init")
     if base[0] == "I" and base[1].islower():
         base = base[1:].capitalize()

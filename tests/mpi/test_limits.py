@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limits of address space, private memory and files (ulimit -v, -d, -f): small programs run under them, and
-one that is too small is named when MPI is initialized."""
+"""Limits of address space, private memory and files (ulimit -v, -d, -f): small programs run under them. MPI names a limit
+that is too small when it is initialized."""
 
 import os
 import resource
@@ -15,7 +15,7 @@ KILO, MEGA = 1 << 10, 1 << 20
 
 class Limits(unittest.TestCase):
     def run_with(self, limit, value, ranks, *arguments):
-        """Runs mpiexec, and all that it starts, under the limit; answers exit code, output, errors."""
+        """Runs mpiexec, and all that it starts, under the limit; returns exit code, output, errors."""
         done = subprocess.run([MPIEXEC, "-n", str(ranks), PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=WATCHDOG, check=False,
                               preexec_fn=lambda: resource.setrlimit(limit, (value, value)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of a job in which somebody holds a window's lock for ever: MPIEXEC runs PROGRAM."""
+"""Jobs in which a rank holds a window's lock for ever: MPIEXEC runs PROGRAM."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ class Holder(unittest.TestCase):
                             ("start", "MPI_Win_start(target 0, cells, for its MPI_Win_post)"),
                             ("wait", "MPI_Win_wait(origin 0, cells, for its MPI_Win_complete)")):
             with self.subTest(how=how):
-                job = run("--timeout", "5", how=how, HEDDLE_SINGLE_COPY="never")  # so that who puts asks
+                job = run("--timeout", "5", how=how, HEDDLE_SINGLE_COPY="never")  # so that a rank that puts asks
                 self.assertNotEqual(job.returncode, 0)
                 self.assertIn(report, job.stdout)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of mpiexec and of children share: running it, waiting for conditions, finding what is left.
+"""Parts that tests of mpiexec and of children share: running it, waiting for conditions, finding what is left.
 
-Every process of a test carries a mark in its environment, so that leftovers are found wherever they
+Every process of a test carries a mark in its environment, so that the tests find leftovers wherever they
 went. Nothing here sleeps for a fixed time to be right; every wait is for a condition, under a watchdog.
 """
 
@@ -21,7 +21,7 @@ MARK = "HEDDLE_TEST_MARK"
 
 
 def wait_until(condition, what):
-    """Waits until condition() is true; answers its value."""
+    """Waits until condition() is true; returns its value."""
     end = time.monotonic() + WATCHDOG
     while time.monotonic() < end:
         value = condition()
@@ -40,13 +40,13 @@ def read_proc(pid, name):
 
 
 def state_of(pid):
-    """The letter of a process state, '' when there is no such process."""
+    """Returns the letter of a process state, or '' if there is no such process."""
     text = read_proc(pid, "stat").decode(errors="replace")
     return text.rpartition(")")[2].split()[0] if text else ""
 
 
 def marked(mark):
-    """All living processes with this mark."""
+    """Returns all living processes with this mark."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for name in os.listdir("/proc"):
@@ -57,12 +57,12 @@ def marked(mark):
 
 
 def our_files():
-    """Files of shared memory, as far as their names are the library's own: other programs leave theirs."""
+    """Returns the files of shared memory whose names are the library's own: other programs leave theirs."""
     return {name for name in os.listdir("/dev/shm") if "heddle" in name.lower()}
 
 
 def need_users(test, *programs):
-    """Skips the test where no other user can be had, or may run the programs."""
+    """Skips the test if no other user can be had, or another user may not run the programs."""
     if os.geteuid() != 0:
         test.skipTest("only root becomes a user without other processes")
     if not all(os.stat(folder).st_mode & 0o001 for path in programs for folder in pathlib.Path(path).parents):
@@ -70,8 +70,8 @@ def need_users(test, *programs):
 
 
 def become_user(number, most_processes):
-    """Answers what a child does before its program begins: it becomes a user of its own, since what has ended and was not
-    waited for counts, too."""
+    """Returns a function for a child to call before its program begins. The child becomes a user of its own: for a user,
+    processes count that have ended and were not waited for."""
     def become():
         os.setgroups([])
         os.setgid(number)
@@ -81,7 +81,7 @@ def become_user(number, most_processes):
 
 
 def cores():
-    """The number of cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     allowed = os.sched_getaffinity(0)
     seen = set()
     for cpu in allowed:
@@ -95,7 +95,7 @@ def cores():
 
 
 class Job:
-    """A running mpiexec, or what option `program` says."""
+    """A running mpiexec, or the program that option `program` names."""
 
     def __init__(self, arguments, **options):
         self.mark = uuid.uuid4().hex
@@ -107,19 +107,19 @@ class Job:
         self.pid = self.process.pid
 
     def lines(self, count):
-        """The next `count` lines of standard output."""
+        """Returns the next `count` lines of standard output."""
         return [self.process.stdout.readline().decode().rstrip("\n") for _ in range(count)]
 
     def keeper(self):
-        """The process id of the keeper."""
+        """Returns the process id of the keeper."""
         return self.process_called(b"heddle-keeper")
 
     def watcher(self):
-        """The process id of the watcher."""
+        """Returns the process id of the watcher."""
         return self.process_called(b"heddle-watcher")
 
     def sentry(self):
-        """The process id of the sentry."""
+        """Returns the process id of the sentry."""
         return self.process_called(b"heddle-sentry")
 
     def process_called(self, name):
@@ -134,7 +134,7 @@ class Job:
         os.kill(self.pid, number)
 
     def end(self, data=None):
-        """Waits for the end; answers exit code, standard output, standard error."""
+        """Waits for the end; returns exit code, standard output, standard error."""
         try:
             out, err = self.process.communicate(data, timeout=WATCHDOG)
         except subprocess.TimeoutExpired:
@@ -170,7 +170,7 @@ class LaunchTest(unittest.TestCase):
         return job
 
     def run_job(self, *arguments, data=None, **options):
-        """Runs mpiexec to its end; answers exit code, standard output, standard error."""
+        """Runs mpiexec to its end; returns exit code, standard output, standard error."""
         if data is not None:
             options["stdin"] = subprocess.PIPE
         job = self.start(*arguments, **options)
@@ -179,7 +179,7 @@ class LaunchTest(unittest.TestCase):
         return result
 
     def assert_refused(self, code, text, *arguments, **options):
-        """mpiexec says one line, with `text` in it, and ends with `code`."""
+        """Checks that mpiexec prints one line, with `text` in it, and ends with `code`."""
         result, out, err = self.run_job(*arguments, **options)
         self.assertEqual(result, code, err)
         self.assertEqual(out, "")

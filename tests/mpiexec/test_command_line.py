@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: what is understood, and what is refused with which words."""
+"""The command line: words that mpiexec understands, and errors about those that it refuses."""
 
 import os
 import shutil
@@ -57,7 +57,7 @@ class Options(LaunchTest):
 
 
 def hosts_in(test):
-    """The name of a file that lasts as long as the test."""
+    """Returns the name of a file that lasts as long as the test."""
     file = tempfile.NamedTemporaryFile("w")
     test.addCleanup(file.close)
     file.write("localhost slots=2  # here\n\nelsewhere:4\n")
@@ -66,7 +66,7 @@ def hosts_in(test):
 
 
 class HandedOver(LaunchTest):
-    """What other launchers are told, each played by a script that says it. Ranks on real hosts: tests/hosts."""
+    """Commands for other launchers. A script plays each launcher and prints them. Ranks on real hosts: tests/hosts."""
 
     NAMES = ("srun", "mpiexec.hydra", "prterun")
 
@@ -85,7 +85,7 @@ class HandedOver(LaunchTest):
         os.chmod(path, stat.S_IRWXU)
 
     def told(self, *words, **variables):
-        """The launcher and the words that it gets before mpiexec --inner, then those after it."""
+        """Returns the launcher and the words that it gets before mpiexec --inner, then those after it."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "PMI"))}
         code, out, err = self.run_job(*words, env={**clean, "PATH": self.folder, **variables})
         self.assertEqual((code, err), (5, ""))
@@ -308,7 +308,7 @@ class Warnings(LaunchTest):
             library = os.path.join(folder, "libmpi.so.40")
             with open("/proc/self/maps") as maps:
                 shutil.copy(next(line.split()[-1] for line in maps if "/libc.so.6" in line), library)
-            # Loaded later, it lies at lower addresses. Ranks of MPICH find each other by PMI-1.
+            # The library that is loaded later lies at lower addresses. Ranks of MPICH find each other by PMI-1.
             mpich = shutil.copy(library, os.path.join(folder, "libmpi.so.12"))
             wait = f"import ctypes, sys; ctypes.CDLL({library!r}); ctypes.CDLL({mpich!r}); sys.stdin.read()"
             job = self.start("-n", 2, sys.executable, "-c", wait, stdin=subprocess.PIPE)

@@ -107,7 +107,7 @@ class Starting(LaunchTest):
             double = shutil.copy(DOUBLE, folder)
             for path in (copy, double):
                 os.chmod(path, 0o755)
-            # A user of its own, so that the limit counts only the processes of this test.
+            # The user is the test's own, so that the limit counts only the processes of this test.
             done = subprocess.run(["setpriv", "--reuid", "64123", "--regid", "64123", "--clear-groups",
                                    "prlimit", "--nproc=12", copy, "-n", "40", double, "wait"],
                                   capture_output=True, text=True, timeout=60, cwd="/")

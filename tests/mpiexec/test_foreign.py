@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options and variables of MPICH's, Intel's and Open MPI's launchers: understood, or warned of and ignored."""
+"""Options and variables of MPICH's, Intel's and Open MPI's launchers: mpiexec understands them, or warns and ignores them."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import tempfile
 
 from harness import DOUBLE, LaunchTest, cores, main
 
-# What changes nothing here is accepted without a word.
+# Options that change nothing here: mpiexec accepts them without a word.
 SILENT = """
 --oversubscribe
 --allow-run-as-root
@@ -127,7 +127,7 @@ SILENT = """
 --timeout 60
 """
 
-# What would change something elsewhere is warned of, in one line.
+# Options that would change something elsewhere: mpiexec warns of them, in one line.
 WARNED = """
 --rankfile ranks
 --rf ranks
@@ -293,7 +293,7 @@ class Files(LaunchTest):
 
     def test_a_file_for_each_rank(self):
         pattern = os.path.join(self.folder, "new/out.%r")
-        for _ in range(2):  # the second job begins anew
+        for _ in range(2):  # the second job begins the files anew
             self.assertEqual(self.run_job("-outfile-pattern", pattern, "-n", 2, "sh", "-c", "echo o$PMI_RANK; echo e >&2"),
                              (0, "", "e\ne\n"))
             self.assertEqual([self.read(f"new/out.{rank}") for rank in (0, 1)], ["o0\n", "o1\n"])

@@ -13,7 +13,7 @@ AWAY = ("child", "daemon", "stubborn-daemon")
 
 class Leftovers(LaunchTest):
     def start_with_children(self, ranks=2):
-        """A job of deaf ranks, each with children that tried to get away."""
+        """Starts a job of deaf ranks, each with children that tried to get away."""
         job = self.start("-n", ranks, DOUBLE, "ignore:15", *AWAY, "say:ready", "wait")
         seen = [job.process.stdout.readline().split()[0] for _ in range(ranks * (len(AWAY) + 1))]
         self.assertEqual(seen.count(b"child"), ranks * len(AWAY))
@@ -69,7 +69,7 @@ class Leftovers(LaunchTest):
             with self.subTest(spared=spared):
                 job = self.start_with_children()
                 pids = [pid for name, pid in self.processes_of_launcher(job).items() if name != spared]
-                # Stopped first, none notices that another is gone.
+                # All are stopped first, so that none notices that another is gone.
                 for pid in pids:
                     os.kill(pid, signal.SIGSTOP)
                 for pid in pids:
@@ -79,7 +79,7 @@ class Leftovers(LaunchTest):
                 job.assert_nothing_left()
 
     def test_when_the_launchers_session_is_killed(self):
-        """Everything there, ranks too, at once; daemons have sessions of their own. REPEATS: how often."""
+        """Kills all processes of the session, ranks too, at once; daemons have sessions of their own. REPEATS: how often."""
         for _ in range(int(os.environ.get("REPEATS", "10"))):
             job = self.start_with_children()
             self.processes_of_launcher(job)  # all of them are there
@@ -100,7 +100,7 @@ class Leftovers(LaunchTest):
             return -1
 
     def test_children_from_before_are_not_ours(self):
-        # A shell with a background job becomes mpiexec: that child is neither waited for nor killed.
+        # A shell with a background job becomes mpiexec. mpiexec neither waits for that child nor kills it.
         job = self.start("-n", 1, "true")
         job.end()
 

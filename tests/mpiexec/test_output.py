@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ranks write to files and pipes: whole lines, nothing added, nothing lost, whoever is killed."""
+"""Output of ranks to files and pipes: whole lines, nothing added, nothing lost, whichever process is killed."""
 
 import os
 import pty
@@ -51,7 +51,7 @@ class WholeLines(LaunchTest):
         job = self.start("-n", 1, DOUBLE, "print:half ", f"raise:{int(signal.SIGSTOP)}", "say:and half")
         wait_until(lambda: [pid for pid in marked(job.mark) if state_of(pid) == "T"], "the rank to stop")
         rank = next(pid for pid in marked(job.mark) if state_of(pid) == "T")
-        # Longer than a piece waits for its end, so that a wrong one is seen; a right one comes never.
+        # This is longer than a piece waits for its end, so that a wrong one is seen. A right one never comes.
         self.assertEqual(select.select([job.process.stdout], [], [], 0.5)[0], [])
         os.kill(rank, signal.SIGCONT)
         self.assertEqual(job.end(), (0, "half and half\n", ""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ranks get: environment, directory, streams, cores."""
+"""The environment, directory, streams and cores of ranks."""
 
 import os
 import resource
@@ -111,7 +111,7 @@ class Streams(LaunchTest):
 
 
 class Crowds(LaunchTest):
-    """OMP_WAIT_POLICY: set where threads outnumber cores, and the user's own where there is one."""
+    """OMP_WAIT_POLICY: mpiexec sets it if threads outnumber cores; the user's own value stays if there is one."""
 
     def policy(self, *words, **variables):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs that a test starts, and that nothing of them is left in the end."""
+"""Jobs that a test starts, and a check that nothing of them is left in the end."""
 
 import os
 import subprocess

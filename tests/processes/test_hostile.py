@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong and awkward requests for new processes and connections: the right error, in words where it ends the program; nothing
-hangs, and nothing is left.
+"""Wrong and awkward requests for new processes and connections: each gets the right error, in words if it ends the program.
+Nothing hangs, and nothing is left.
 
 Environment: MPIEXEC, HOSTILE (hostile.c), LAUNCHERS (with libraries of other MPIs).
 """
@@ -30,7 +30,7 @@ class Hostile(JobsTest):
         return done.stdout
 
     def assert_fatal(self, expected, *call, **options):
-        """The program ends by the error of that call, which says what is expected."""
+        """Checks that the call ends the program by an error with the expected text."""
         done = run(HOSTILE, "fatal", *map(str, call), env=self.environment, **options)
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("no error", done.stdout)

@@ -33,7 +33,7 @@ class Payloads(JobsTest):
         for single_copy in ("auto", "always"):
             read, sent = self.exchange(single_copy=single_copy)
             self.assertGreater(read, 20 * sent)
-            self.assertGreater(sent, 0)  # with gaps, where they are received
+            self.assertGreater(sent, 0)  # those that have gaps at the receiver
 
     def test_payloads_are_sent_where_reading_is_not_wanted(self):
         read, sent = self.exchange(single_copy="never")

@@ -3,7 +3,7 @@
 names. Every process that a test starts has ended after it, and the next server and the next spawn work.
 
 Environment: MPIEXEC, SERVER (server.c), SPAWN (tests/mpi/spawn.c), SERVICE (examples/service.c), PARENT (parent.c).
-ROUNDS: of kills (default 20).
+ROUNDS: number of kills (default 20).
 """
 
 import os
@@ -124,7 +124,7 @@ class Processes(JobsTest):
         job = start(MPIEXEC, "-n", "1", PARENT, "wait", env=self.environment)
         for _ in range(2):
             self.assertIn("child ", job.stdout.readline())
-        for _ in range(20):  # until they have waited for so long that it is told
+        for _ in range(20):  # until they have waited for long enough to be reported
             job.send_signal(signal.SIGQUIT)
             while "has started:" not in (line := job.stderr.readline()):
                 self.assertIn("mpiexec: ", line)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sizes, layouts and constants of mpi.h are those of the ABI, as a compiled program sees them, and the
-names that MPI 3.0 removed are absent.
+"""Sizes, layouts and constants of mpi.h are those of the ABI, as a compiled program sees them. The names that
+MPI 3.0 removed are absent.
 
     abi_values.py CC LIBRARY_FOLDER SCRATCH
 """
@@ -23,7 +23,7 @@ REMOVED = ["MPI_Address", "MPI_Errhandler_create", "MPI_Errhandler_get", "MPI_Er
 
 
 def integer(value: str) -> str:
-    """The number in "((MPI_Op)0x20)", "((void*)1)" or "-32766"; a name stays a name."""
+    """Returns the number in "((MPI_Op)0x20)", "((void*)1)" or "-32766"; a name stays a name."""
     return re.search(r"(-?\w+)\)?$", value).group(1)
 
 

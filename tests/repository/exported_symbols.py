@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The library exports the functions of mpi.h, two for faces and nothing else: PMPI_X strong, MPI_X weak, both the
-same code.
+"""The library exports the functions of mpi.h, two functions for faces, and nothing else. PMPI_X is strong, MPI_X is weak,
+and both are the same code.
 
     exported_symbols.py LIBRARY NM READELF
 """

@@ -26,7 +26,7 @@ files = [
 
 
 def complaints(some: list[str]) -> str:
-    """What clang-format would change in these files; an empty text if nothing."""
+    """Returns the changes that clang-format would make in these files; an empty text if there are none."""
     command = [clang_format, "--dry-run", "--Werror", *some]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.stdout if done.returncode else ""

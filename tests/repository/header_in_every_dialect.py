@@ -3,7 +3,7 @@
 
     header_in_every_dialect.py CC CXX SCRATCH
 
-Compilers other than those of the build are tried where they are installed.
+It tries compilers other than those of the build if they are installed.
 """
 
 import shutil

@@ -3,8 +3,8 @@
 
     headers_compile_alone.py COMPILER
 
-A header that a source file includes before anything else has been compiled alone by the build. The others
-are compiled here; those of the network only where libfabric's headers are.
+The build has compiled a header alone if a source file includes it before anything else. This test compiles the
+others; those of the network only if libfabric's headers are there.
 """
 
 import os

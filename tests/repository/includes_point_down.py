@@ -18,7 +18,7 @@ for number, line in enumerate(lines):
 
 
 def folder_of(path):
-    """The innermost folder on the way to `path` that has a place in layers.txt; or the outermost one."""
+    """Returns the innermost folder of `path` that has a place in layers.txt, or else the outermost one."""
     known = [str(parent) for parent in Path(path).parents if str(parent) in depth]
     return known[0] if known else Path(path).parts[0]
 

@@ -3,8 +3,8 @@
 
     library_loads_late.py LIBRARY READELF
 
-Its thread-local variables are of the kind initial-exec: loaded late, they must fit into the space
-that the loader keeps free in each thread's block, which other libraries share.
+Its thread-local variables are of the kind initial-exec. If it is loaded late, they must fit into the space that the
+loader keeps free in each thread's block. Other libraries share that space.
 """
 
 import ctypes

@@ -3,7 +3,7 @@
 
 test_names.txt has the names of tests that were there once: those of ctest, and of UNIT_TESTS as `unit: Suite.test`. Each must
 still be in the whole list. The quick list must be a part of it, and leave out no more than it says: the labels `long` and
-`stress`. A test that is given up or renamed is taken out of test_names.txt by hand, so that it is seen; --write adds new ones.
+`stress`. Take a test that is given up or renamed out of test_names.txt by hand, so that it is seen. --write adds new ones.
 """
 
 import re
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 NAMES = Path(__file__).with_name("test_names.txt")
-TOO_FEW = 500  # tests: a list that is shorter was not read rightly
+TOO_FEW = 500  # tests: a shorter list was not read rightly
 
 
 def output_of(*command: str) -> str:

@@ -3,10 +3,11 @@
 #
 # sanitizer_test.sh BUILD WORK SANITIZER RANKS EXPECTED PROGRAM [ARGUMENT...]
 #
-# Builds PROGRAM (a file of this folder) with mpicc or mpicxx and -fsanitize=SANITIZER, runs it with the library as
-# it is installed, without a suppression, and expects
-#   clean    that it ends well, and that the sanitizer says nothing
-#   TEXT     that it ends badly, and that the sanitizer says TEXT
+# Builds PROGRAM (a file of this folder) with mpicc or mpicxx and -fsanitize=SANITIZER. Runs it with the library as
+# it is installed, without a suppression. EXPECTED is one of:
+#
+#     clean    the program ends well, and the sanitizer says nothing
+#     TEXT     the program ends badly, and the sanitizer says TEXT
 set -eu
 here=$(dirname "$0")
 build=$1 work=$2 sanitizer=$3 ranks=$4 expected=$5 program=$6
@@ -19,11 +20,11 @@ case $program in
     *) compile=$build/bin/mpicc ;;
 esac
 
-# ThreadSanitizer wants its addresses where it expects them; some containers forbid to ask for that.
+# ThreadSanitizer needs its addresses where it expects them; some containers forbid to ask for that.
 fixed=
 if setarch "$(uname -m)" -R true 2>/dev/null; then fixed="setarch $(uname -m) -R"; fi
 
-# A machine without the sanitizer, or where it does not work, is not the library's.
+# It is no fault of the library if the machine has no such sanitizer, or if that does not work.
 echo 'int main(void) { return 0; }' >"$work/nothing.c"
 if ! cc "-fsanitize=$sanitizer" "$work/nothing.c" -o "$work/nothing" || ! $fixed "$work/nothing"; then
     echo "no program runs with -fsanitize=$sanitizer here"

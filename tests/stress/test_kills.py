@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank is killed at a random moment while all ranks work on windows, or on a file: MPIEXEC runs PROGRAM again and again, for
-HEDDLE_STRESS_SECONDS (default 30). Each job ends, says who was killed by what, and leaves nothing."""
+"""A rank is killed at a random moment while all ranks work on windows, or on a file. MPIEXEC runs PROGRAM again and again, for
+HEDDLE_STRESS_SECONDS (default 30). Each job ends, names the killed rank and the signal, and leaves nothing."""
 
 import os
 import random
@@ -30,7 +30,7 @@ class Kills(unittest.TestCase):
         while marked(mark) and time.monotonic() < end:
             time.sleep(0.01)
         self.assertEqual(marked(mark), [])
-        # The program's own file may be left there, if the rank that takes its name away was killed.
+        # The program's own file may be left there, if the killed rank is the one that removes its name.
         self.assertEqual([name for name in os.listdir(folder) if "heddle" in name.lower()], [])
 
     def test_a_rank_that_is_killed_at_any_moment_ends_the_job(self):
@@ -41,7 +41,7 @@ class Kills(unittest.TestCase):
         seed = first
         while time.monotonic() < end:
             draw = random.Random(seed)
-            # Early, while windows are made and files opened, or later.
+            # The moment is early, while ranks make windows and open files, or later.
             after = int(10 ** draw.uniform(0, 5.5))
             with self.subTest(seed=seed, after=after), tempfile.TemporaryDirectory() as folder:
                 self.kill_once(seed, draw.randrange(RANKS), after, folder)

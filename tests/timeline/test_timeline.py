@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Timelines of jobs: MPIEXEC runs TIMELINE with --trace and --advice; HEDDLE trace and HEDDLE top look at it.
 
-test_timeline.py perfetto PLACE   the files, by Perfetto's own description of them, which pip fetches to PLACE; 77 where it
-                                  cannot be had
-test_timeline.py GROUP            another group of tests below
+    test_timeline.py perfetto PLACE   tests the files by Perfetto's own description of them, which pip fetches to PLACE
+    test_timeline.py GROUP            runs another group of tests below
+
+The exit code is 77 if the description cannot be had.
 """
 
 import json
@@ -181,7 +182,7 @@ class Live(Job):
 
 
 def fetch_perfetto(place):
-    """Has this process import Perfetto's descriptions."""
+    """Lets this process import Perfetto's descriptions. pip fetches them to the place, unless they are there."""
     if not (place / "perfetto").is_dir():
         done = subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps",
                                "--require-hashes", "--target", str(place), "-r", str(REQUIREMENTS)],
@@ -205,20 +206,20 @@ def fetch_perfetto(place):
 
 
 class Perfetto(Job):
-    """What Perfetto's viewer would read."""
+    """Tests of the packets that Perfetto's viewer would read."""
 
     def packets(self):
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
         trace = protos.Trace()
         bytes_ = self.trace.read_bytes()
         trace.ParseFromString(bytes_)
-        # A field with another number or another type would be unknown to it, and lost when it is written again.
+        # A field with another number or another type is unknown to Perfetto. It would be lost here, and the size differ.
         trace.DiscardUnknownFields()
         self.assertEqual(trace.ByteSize(), len(bytes_))
         return trace.packet
 
     def read(self):
-        """Names of tracks, and their slices: (track, name, begin, end, annotations, flows out, flows in)."""
+        """Returns the tracks by number, the slices as dictionaries, and by track the slices that are still open."""
         tables = defaultdict(dict)
         tracks, slices, stacks = {}, [], defaultdict(list)
         last = {}
@@ -286,7 +287,7 @@ class Perfetto(Job):
         self.assertEqual(self.check_flows(slices), 12)
         sent = {flow: one for one in slices for flow in one["out"]}
         waits = [one for one in slices if one["name"] == "MPI_Wait"]
-        # The last message goes to the receive that was posted last, which is waited for first.
+        # The last message goes to the receive that was posted last. The program waits for that one first.
         numbers = [sent[flow]["notes"]["number"] for one in waits for flow in one["in"]]
         self.assertEqual(numbers, [6, 5, 4, 3, 2, 1])
 

@@ -84,13 +84,13 @@ int main(int argc, char** argv) {
 
 
 def grid(ranks):
-    """The most square one."""
+    """Returns the rows and columns of the most square grid of so many ranks."""
     rows = next(n for n in range(int(ranks**0.5), 0, -1) if ranks % n == 0)
     return rows, ranks // rows
 
 
 def hpcc(ranks):
-    """The program's own format: a number, or several, at the start of each line."""
+    """Returns an input in the program's own format: one number or several begin each line."""
     rows, columns = grid(ranks)
     return "\n".join([
         "Input of HPC Challenge", "small", "HPL.out  file", "8        where to", "1        problems", "512      sizes",
@@ -128,7 +128,7 @@ def openfoam(kind, name, body):
 
 
 def cavity(ranks):
-    """A fluid in a box whose lid moves."""
+    """Returns the files of a case: a fluid in a box whose lid moves."""
     rows, columns = grid(ranks)
     walls = "fixed { type wall; faces ((0 4 7 3) (2 6 5 1) (1 5 4 0)); }"
     return {

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Fetches Debian packages, with what they need and this machine does not have, and unpacks them. Nothing is installed.
+# Fetches Debian packages, with those that they need and this machine lacks, and unpacks them. It installs nothing.
 #
-#   packages.sh PLACE PACKAGE...
+#     packages.sh PLACE PACKAGE...
 #
-# They lie in PLACE/root afterwards. apt's lists are kept in PLACE. Exit code 77 where a package cannot be reached.
+# The files are in PLACE/root afterwards, apt's lists in PLACE. The exit code is 77 if a package cannot be reached.
 set -eu
 
 [ $# -ge 2 ] || { sed -n '3,7p' "$0" >&2; exit 2; }
@@ -26,7 +26,7 @@ fail() {
 touch "$apt/updated"
 for package in "$@"; do
     [ ! -e "$apt/unpacked/$package" ] || continue
-    # What would be installed, and the package itself if it is there already.
+    # The packages that apt would install, and the package itself if it is there already.
     # shellcheck disable=SC2086
     all=$(apt-get $options -s install "$package" 2>>"$apt/log" | sed -n 's/^Inst \([^ ]*\) .*/\1/p') ||
         fail "$package is not known"

@@ -5,8 +5,8 @@
     programs.py fetch PLACE [NAME ...]    gets the packages and unpacks them in PLACE; nothing is installed
     programs.py run INSTALLATION PLACE [NAME ...] [--ranks N] [--rounds N]
 
-`run` starts each of them on both, with as many ranks as cores and four times as many, or with N, and says how long it took.
-Exit code 77 where packages cannot be reached, or the packaged MPI is not installed. The inputs are in inputs.py.
+`run` starts each program on both, with as many ranks as cores and four times as many, or with N. It says how long each took.
+Exit code 77 if packages cannot be reached, or the packaged MPI is not installed. The inputs are in inputs.py.
 """
 
 import argparse
@@ -45,8 +45,8 @@ class Program:
     answer: Callable  # (what was written, folder) -> numbers or words, none of which depends on time
     mpi: str = "openmpi"
     stdin: str = ""  # a file in the folder
-    ranks: int = 0  # the program takes these alone
-    tolerance: float = 0.0  # of numbers, which sums in another order change
+    ranks: int = 0  # the only number that the program takes
+    tolerance: float = 0.0  # of numbers: sums in another order change them
     runs_alone_before: tuple = ()  # commands without ranks, once
 
 
@@ -134,7 +134,7 @@ def boost(place, folder, ranks):
 
 
 def netpipe(name, mpi):
-    # -i compares what arrives with what was sent; each size 20 times.
+    # -i compares received data with sent data; each size is sent 20 times.
     return Program((f"netpipe-{'mpich2' if mpi == 'mpich' else mpi}",), files(),
                    lambda place: [str(place / f"root/usr/bin/{name}"), "-i", "-n", "20", "-l", "1", "-u", "100000"],
                    lines(r"^\s*\d+:\s+(\d+) bytes.*Integrity check (\w+)"), mpi=mpi, ranks=2)
@@ -216,7 +216,7 @@ def prepared(program, place, folder, ranks):
 
 
 def compare(name, installation, place, ranks, rounds):
-    """True if the answers are the same."""
+    """Runs the program on Heddle and on the packaged MPI; returns true if the answers are the same."""
     program = PROGRAMS[name]
     launches = {"Heddle": [f"{installation}/bin/mpiexec", "-n", str(ranks)], "packaged": launch_packaged(program, ranks)}
     answers, times = {}, {who: [] for who in launches}

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fetches the sources of a Debian package as its authors published them, without Debian's changes.
 #
-#   source.sh PACKAGE PLACE
+#     source.sh PACKAGE PLACE
 #
-# They lie in PLACE/source afterwards. apt asks where this machine's packages come from, by a list of its own in PLACE;
-# the lists of the machine stay as they are. Exit code 77 where the sources cannot be reached.
+# The sources are in PLACE/source afterwards. apt asks the servers that this machine's packages come from, by a list of its
+# own in PLACE; the lists of the machine stay as they are. The exit code is 77 if the sources cannot be reached.
 set -eu
 
 [ $# -eq 2 ] || { sed -n '3,8p' "$0" >&2; exit 2; }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # HDF5's own tests of parallel access (testpar), built with an installation's mpicc.
 #
-#   testpar.sh build INSTALLATION PLACE             gets the sources from Debian and builds the tests
-#   testpar.sh run INSTALLATION PLACE RANKS [all]   runs a short choice, or all of them
+#     testpar.sh build INSTALLATION PLACE             gets the sources from Debian and builds the tests
+#     testpar.sh run INSTALLATION PLACE RANKS [all]   runs a short choice, or all of them
 #
-# Exit code 77 where the sources cannot be reached, or nothing has been built.
+# The exit code is 77 if the sources cannot be reached, or nothing has been built.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ build() {
     "$here/../debian/source.sh" hdf5 "$place"
     command -v cmake >/dev/null || { echo "testpar.sh: cmake is not installed" >&2; exit 77; }
     mkdir -p "$build"
-    # HDF5 asks for a folder of its own as the working folder.
+    # HDF5's cmake must run in a folder of its own.
     (cd "$build" && cmake ../source -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O0 -w" \
         -DCMAKE_C_COMPILER="$installation/bin/mpicc" -DMPI_C_COMPILER="$installation/bin/mpicc" \
         -DMPIEXEC_EXECUTABLE="$installation/bin/mpiexec" \
@@ -49,7 +49,7 @@ run() {
     cd "$folder"
     for test in $tests; do
         [ -x "$build/bin/$test" ] || continue
-        ln -sf "$build/bin/$test" "$test"  # some start themselves, by this name
+        ln -sf "$build/bin/$test" "$test"  # some tests start themselves by this name
         if "$installation/bin/mpiexec" --timeout "${SECONDS_EACH:-1800}" -n "$ranks" "./$test" >"$test.log" 2>&1; then
             echo "$test: right"
         else

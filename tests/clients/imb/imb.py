@@ -5,10 +5,10 @@
     imb.py fetch PLACE                                          gets the programs and unpacks them in PLACE
     imb.py run INSTALLATION PLACE [NAME ...] [--ranks N] [--brief]
 
-`run` starts each program (MPI1, MT, NBC, P2P, RMA) with all benchmarks that it lists on 2 and 4 ranks, or on N. Each must end
-without a word of complaint and print a table of numbers for each benchmark that takes so few ranks. MT compares what arrives with what was sent
-(`-check`), and is run once more with a library that spoils what arrives (spoil.c), which it must find. The others, as they
-are built, compare nothing. Exit code 77 where PyPI cannot be reached.
+`run` starts each program (MPI1, MT, NBC, P2P, RMA) on 2 and 4 ranks, or on N. It runs all benchmarks that the program lists.
+Each program must end without a word of complaint. It must print a table of numbers for each benchmark that takes so few
+ranks. MT compares received data with sent data (`-check`). It runs once more with a library that spoils received data
+(spoil.c), and must find that. The others, as they are built, compare nothing. Exit code 77 if PyPI cannot be reached.
 """
 
 import argparse
@@ -34,11 +34,11 @@ class Program:
     options: tuple[str, ...]
     lengths: tuple[str, ...]
     few_lengths: tuple[str, ...]
-    checks: bool = False  # data, of which it says what is wrong
+    checks: bool = False  # whether it checks data and reports errors
 
 
 LOGARITHMS = (("-msglog", "0:18"), ("-msglog", "3:4"))
-PATIENT = ("-iter", "10", "-time", "1000")  # lengths that take longer are left out, on a machine that is busy
+PATIENT = ("-iter", "10", "-time", "1000")  # on a busy machine, lengths that take longer are left out
 PROGRAMS = {
     "MPI1": Program(PATIENT, *LOGARITHMS),
     "NBC": Program(PATIENT, *LOGARITHMS),
@@ -74,7 +74,7 @@ def fetch(place):
 
 
 def benchmarks(place, environment, launch, name):
-    """The names that the program lists, also of those that it does not run by default."""
+    """Returns the names that the program lists, also of those that it does not run by default."""
     said = start([*launch(1), place / f"IMB-{name}", "-list"], environment)
     found = re.findall(r"^(?:#|   ) (\w+)(?: \(non-default\))?$", said, re.MULTILINE)
     if len(found) < 8:
@@ -96,7 +96,7 @@ def start(command, environment):
 
 
 def rows(table):
-    """The lines of numbers of a table."""
+    """Returns the lines of a table that begin with a number, each as a list of words."""
     lines = [line.split() for line in table.splitlines()]
     return [line for line in lines if line and re.fullmatch(r"[-+.\deE]+|nan|inf", line[0])]
 
@@ -109,7 +109,7 @@ def is_number(word):
 
 
 def look_at(said, names):
-    """Each benchmark has a table of numbers, all of which mean something."""
+    """Checks that each benchmark has a table of finite numbers, none below 0; returns how many lines there are."""
     parts = re.split(r"^# Benchmarking:? +(\w+).*$", said, flags=re.MULTILINE)
     tables = {}
     for title, text in zip(parts[1::2], parts[2::2]):
@@ -126,14 +126,14 @@ def look_at(said, names):
 
 
 def look_whether_it_looks(command, environment):
-    """A program that checks must find what spoil.c does to the data."""
+    """Checks that a program that compares data finds what spoil.c does to them."""
     said = start(command, environment)
     if FAILURE not in said:
         raise Wrong(f"data that arrive spoiled are not found\n{said[-2000:]}")
 
 
 def spoiling(place):
-    """Words before a program, by which one byte of what it receives is another one."""
+    """Builds spoil.c; returns words to put before a program, so that MPI_Recv changes one byte of the data."""
     library = place / "libspoil.so"
     subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, HERE / "spoil.c"], check=True)
     return ["env", f"LD_PRELOAD={library}"]

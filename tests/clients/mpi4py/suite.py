@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpi4py's own test suite as a judge.
 
-suite.py build INSTALLATION PLACE: gets mpi4py's sources from PyPI and builds them with INSTALLATION's
-mpicc, in a virtual environment in PLACE. What is there already and still fits is kept.
-suite.py run INSTALLATION PLACE RANKS SECONDS: runs the suite, but for what excluded.txt names. The log
-lies in PLACE.
+suite.py build INSTALLATION PLACE: gets mpi4py's sources from PyPI and builds them with INSTALLATION's mpicc. It does so in a
+virtual environment in PLACE, and keeps one that is there and still fits.
+suite.py run INSTALLATION PLACE RANKS SECONDS: runs the suite, except what excluded.txt names. The log is in PLACE.
 suite.py run_with_worker INSTALLATION PLACE RANKS SECONDS: the same with HEDDLE_WORKER=on.
 suite.py run_checked INSTALLATION PLACE RANKS SECONDS: the same under mpiexec --check, which must find nothing but what
 findings.txt explains.
 suite.py build_wheel INSTALLATION PLACE: gets mpi4py's wheel from PyPI, and its sources for the suite.
-suite.py run_mpich INSTALLATION PLACE RANKS SECONDS: the suite on the wheel as it is, built for MPICH; run_openmpi: the
-same, built for Open MPI.
-suite.py run_on_hosts INSTALLATION PLACE RANKS SECONDS: the same with the ranks on two hosts, which HOSTS makes and the
-mpiexec.hydra in LAUNCHERS spans.
+suite.py run_mpich INSTALLATION PLACE RANKS SECONDS: runs the suite on the unchanged wheel, as built for MPICH;
+run_openmpi: the same, as built for Open MPI.
+suite.py run_on_hosts INSTALLATION PLACE RANKS SECONDS: the same as run, on two hosts. HOSTS makes the hosts, and the
+mpiexec.hydra in LAUNCHERS spans them.
 
-Exit codes: 0; 77 where PyPI cannot be reached, and nothing has been built; 1 for anything else.
+Exit codes: 0; 77 if PyPI cannot be reached, and nothing has been built; 1 for anything else.
 """
 
 import hashlib
@@ -58,7 +57,7 @@ class Place:
 
 
 def logged(log, command, **options):
-    """Runs the command, appends what it says to the log; answers its exit code and what it said."""
+    """Runs the command and appends its output to the log; returns its exit code and its output."""
     result = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options
     )
@@ -74,7 +73,7 @@ def pip(place, *arguments, fetches=False, **options):
     code, said = logged(log, command, **options)
     if code == 0:
         return
-    # pip has no exit code of its own for this.
+    # pip has no exit code of its own for an unreachable PyPI.
     if fetches and re.search(r"No matching distribution found|Connection|Max retries|timed out", said):
         if "DO NOT MATCH THE HASHES" not in said:
             raise Unreachable
@@ -82,7 +81,7 @@ def pip(place, *arguments, fetches=False, **options):
 
 
 def stamp_of(installation):
-    """What a built mpi4py depends on. The library itself is not among it: it has a standard ABI."""
+    """Returns a hash of all that a built mpi4py depends on, except the library itself: that has a standard ABI."""
     content = hashlib.sha256(sys.version.encode())
     content.update(str(installation).encode())
     for file in (REQUIREMENTS, BUILD_REQUIREMENTS, installation / "include" / "mpi.h"):
@@ -117,7 +116,7 @@ def build(installation, place):
     environment = {
         **os.environ,
         "MPI4PY_BUILD_MPICC": str(installation / "bin" / "mpicc"),
-        "CFLAGS": "-O0",  # its speed is not what is looked at
+        "CFLAGS": "-O0",  # its speed does not matter here
     }
     pip(place, "install", "--no-deps", "--no-index", "--no-build-isolation", "--verbose", archive,
         env=environment)
@@ -125,7 +124,7 @@ def build(installation, place):
 
 
 def build_wheel(_installation, place):
-    """The wheel's content is not pinned: there is one for each Python."""
+    """Installs mpi4py's wheel and fetches the suite. The wheel is not pinned by a hash: there is one for each Python."""
     if place.stamp.exists():
         return
     if place.path.exists():
@@ -141,7 +140,7 @@ def build_wheel(_installation, place):
 
 
 def excluded(*files):
-    """As options of the suite's main.py."""
+    """Yields the tests that the files name, as options of the suite's main.py."""
     for line in "\n".join((HERE / file).read_text() for file in files).splitlines():
         if not line or line.startswith("#"):
             continue
@@ -160,7 +159,7 @@ def run_with_worker(installation, place, ranks, seconds):
 
 
 def explained():
-    """Kind and call of findings that are mistakes of the suite, by findings.txt."""
+    """Returns kind and call of the findings that are mistakes of the suite, as findings.txt has them."""
     lines = (HERE / "findings.txt").read_text().splitlines()
     return {tuple(line.split(maxsplit=2)[:2]) for line in lines if line and not line.startswith("#")}
 
@@ -184,7 +183,7 @@ def run_face(name):
 
 
 def run_on_hosts(_installation, place, ranks, seconds):
-    # Hosts have a /tmp each, and files are for all ranks.
+    # Each host has a /tmp of its own, and files are for all ranks.
     shared = place.path / f"shared-by-{ranks}"
     shared.mkdir(exist_ok=True)
     os.environ["TMPDIR"] = str(shared)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # PnetCDF's own tests on several ranks, built with an installation's mpicc.
 #
-#   ptests.sh build INSTALLATION PLACE             gets the sources from Debian and builds library and tests
-#   ptests.sh run INSTALLATION PLACE [all]         `make ptest` on 4 ranks; all: `make ptests`, up to 10
+#     ptests.sh build INSTALLATION PLACE             gets the sources from Debian and builds library and tests
+#     ptests.sh run INSTALLATION PLACE [all]         `make ptest` on 4 ranks; all: `make ptests`, up to 10
 #
-# Exit code 77 where the sources cannot be reached, autoconf, automake, libtool or m4 are not installed, or nothing has been
-# built.
+# The exit code is 77 if the sources cannot be reached, or nothing has been built. It is also 77 if autoconf, automake,
+# libtool or m4 is not installed.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +17,7 @@ mkdir -p "$3"
 place=$(cd "$3" && pwd)
 export PATH="$installation/bin:$PATH"
 export LD_LIBRARY_PATH="$installation/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-# 10 ranks on few cores; mpiexec is asked for nothing else.
+# 10 ranks run on few cores; mpiexec needs no option for that.
 export TESTMPIRUN="$installation/bin/mpiexec --timeout 600 -n NP"
 
 build() {

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds rsmpi (the crate `mpi`) with our mpicc and runs its examples, but for those that spawn processes
+#
+# Builds rsmpi (the crate `mpi`) with our mpicc and runs its examples. It leaves out those that spawn processes
 # and those that are meant to fail.
 #
-#   examples.sh INSTALLATION PLACE RANKS
+#     examples.sh INSTALLATION PLACE RANKS
 #
-# Exit code 77 where cargo or libclang is not installed, or the crate cannot be reached. bindgen, which
+# The exit code is 77 if cargo or libclang is not installed, or the crate cannot be reached. bindgen, which
 # reads mpi.h, needs libclang and the headers that belong to it: Debian's libclang-dev has both.
 set -eu
 
@@ -20,8 +21,8 @@ command -v cargo >/dev/null || { echo "examples.sh: cargo is not installed" >&2;
 PATH=$installation/bin:$PATH
 LD_LIBRARY_PATH=$installation/lib
 
-# The folder of the newest libclang that has its headers beside it. Neither libclang-cpp, another library,
-# nor what is left of one without its headers will do.
+# Prints the folder of the newest libclang that has its headers beside it. It skips libclang-cpp, which is another
+# library, and the rest of a libclang that has lost its headers.
 find_libclang() {
     for folder in $(find "${LLVM_ROOTS:-/usr/lib}" -maxdepth 1 -name 'llvm-*' 2>/dev/null | sort -Vr); do
         found=$(find "$folder/lib" -maxdepth 1 '(' -name 'libclang.so*' -o -name 'libclang-[0-9]*.so*' ')' \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# examples.sh skips where there is no libclang that bindgen can use, and says which package has one.
+# Tests that examples.sh skips if bindgen can use no libclang, and names a package that has one.
 #
-#   libclang_test.sh WORK
+#     libclang_test.sh WORK
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$1"
@@ -10,7 +10,7 @@ mkdir -p "$1/bin" "$1/place" "$1/roots"
 work=$(cd "$1" && pwd)
 unset LIBCLANG_PATH
 
-# A cargo that tells what it is given, and can reach nothing.
+# A cargo that prints the LIBCLANG_PATH that it gets, and can reach nothing.
 cat >"$work/bin/cargo" <<'END'
 #!/bin/sh
 echo "LIBCLANG_PATH=$LIBCLANG_PATH"

@@ -17,7 +17,7 @@ import tables  # noqa: E402
 import facts  # noqa: E402  (kinds has found it)
 
 REASONS = {"MPI_Abort": "it ends the job"}
-# Of the faces alone: what MPI 3.0 removed, and extensions.
+# Functions that only faces have: those that MPI 3.0 removed, and extensions.
 OTHERS = {
     "MPI_Address": "int(void* location, MPI_Aint* address)",
     "MPI_Errhandler_create": "int(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler)",
