@@ -5,7 +5,7 @@ a PATH it checks all files of the repository.
 Lines       of C and C++ have at most 100 columns.
 Sentences   have at most 20 words in comments, 25 in documents. They end at a full stop, a colon, a semicolon, a question
             mark; so does each row of a table and each point of a list.
-Beginnings  no sentence begins with What, Who, Whoever, Of or Where, unless it is a question.
+Beginnings  no sentence begins with a word of BEGINNINGS, unless it is a question.
 Words       a thread, rank, process or function is named. The words of WORDS name none.
 """
 
@@ -24,7 +24,7 @@ POINT = re.compile(r"([-*]|\(?[0-9]+[.)]|[0-9]+ |\([a-z0-9]+\)|@\w+) +")
 END = re.compile(r"(?<=[.:;?!])[)*\"]* +")
 CODE = {".c", ".h", ".cpp", ".hpp"}
 MARKS = {".sh": "#", ".cmake": "#", ".txt": "#", ".f90": "!"}  # of comments; a .txt is a CMakeLists.txt
-FOLDERS = [".github", "abi", "bench", "check", "cmd", "docs", "examples", "faces", "foreign", "fortran", "include", "packaging",
+FOLDERS = [".github", "abi", "bench", "check", "cmake", "cmd", "docs", "examples", "faces", "foreign", "fortran", "include", "packaging",
            "src", "tests", "tools", "trace"]
 
 
@@ -201,7 +201,7 @@ EXAMPLES = [
 
 
 def files_of(paths):
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md"))
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md")) + [ROOT / "CMakeLists.txt"]
     kinds = CODE | MARKS.keys() | {".md", ".py"}
     names = sorted(str(file.relative_to(ROOT)) for file in files
                    if file.suffix in kinds and (file.suffix != ".txt" or file.name == "CMakeLists.txt") and file.is_file())
