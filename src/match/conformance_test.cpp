@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "match/all.hpp"
+#include "testing/rounds.hpp"
 #include "tool/recipe.hpp"
 
 namespace {
@@ -234,7 +235,8 @@ void random_steps(unsigned seed, int steps) {
 }
 
 TYPED_TEST(MatcherConformance, agrees_with_the_plain_rule) {
-    for (unsigned seed = 0; seed < 200; ++seed) random_steps<TypeParam>(seed, 2000);
+    for (unsigned seed = 0; seed < heddle::testing::rounds_in_one_thread(200); ++seed)
+        random_steps<TypeParam>(seed, 2000);
 }
 
 TYPED_TEST(MatcherConformance, grows_and_shrinks) {

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "testing/rounds.hpp"
 #include "testing/type_map.hpp"
 
 namespace heddle::objects {
@@ -67,7 +68,7 @@ void expect_moves(Maker& maker, const Sample& sample) {
 }
 
 TEST(Layout, agrees_with_the_type_map) {
-    for (unsigned seed = 0; seed < 25; ++seed) {
+    for (unsigned seed = 0; seed < testing::rounds_in_one_thread(25); ++seed) {
         Maker maker(seed);
         for (int i = 0; i < 60; ++i) {
             const Sample sample = maker.make();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "match/all.hpp"
+#include "testing/rounds.hpp"
 
 namespace {
 
@@ -216,7 +217,7 @@ TEST(Replay, receives_with_any_tag_are_looked_at_too) {
 
 // replay() itself detects engines that differ: here for everything that can be recorded.
 TEST(Replay, engines_match_alike_whatever_happens) {
-    for (unsigned seed = 0; seed < 30; ++seed) {
+    for (unsigned seed = 0; seed < heddle::testing::rounds_in_one_thread(30); ++seed) {
         std::mt19937 random(seed);
         std::vector<replay::Event> events;
         std::vector<match::Envelope> posted;

@@ -32,6 +32,7 @@
 
 #include "platform/hierarchy.hpp"
 #include "sync/orders.hpp"
+#include "testing/rounds.hpp"
 
 namespace heddle::testing {
 
@@ -251,7 +252,7 @@ struct SimulatedWorld {
 /// threads and returns an object that lives as long as they do.
 template <class SetUp>
 std::string try_seeds(std::uint64_t seeds, SimulationOptions options, SetUp&& set_up) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= rounds_in_one_thread(seeds); ++seed) {
         SimulationOptions mine = options;
         mine.spurious_wakeups = mine.spurious_wakeups || (mine.heavy_fences && seed % 16 == 0);
         Simulation simulation(seed, mine);

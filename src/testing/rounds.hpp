@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// The number of rounds of a test.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "platform/counting.hpp"
+
+namespace heddle::testing {
+
+/// Returns the number of rounds for a test that runs in one thread. ThreadSanitizer has nothing to
+/// find in such a test, and makes it 20 times as long. There the number is a tenth, or 20 of more.
+constexpr std::uint64_t rounds_in_one_thread(std::uint64_t rounds) noexcept {
+#ifdef HEDDLE_WATCHED_BY_SANITIZER
+    return std::max(rounds / 10, std::min<std::uint64_t>(rounds, 20));
+#else
+    return rounds;
+#endif
+}
+
+}  // namespace heddle::testing
