@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import signal
+import termios
 import unittest
 
 from harness import DOUBLE, LaunchTest, MPIEXEC, main, marked, read_proc, state_of, wait_until
@@ -90,6 +91,10 @@ class Terminal:
     @staticmethod
     def shell(arguments):
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        # Without this, Ctrl-C throws away output that the test has not read yet.
+        modes = termios.tcgetattr(0)
+        modes[3] |= termios.NOFLSH
+        termios.tcsetattr(0, termios.TCSANOW, modes)
         pid = os.fork()
         if pid == 0:
             os.setpgid(0, 0)
