@@ -24,8 +24,8 @@ POINT = re.compile(r"([-*]|\(?[0-9]+[.)]|[0-9]+ |\([a-z0-9]+\)|@\w+) +")
 END = re.compile(r"(?<=[.:;?!])[)*\"]* +")
 CODE = {".c", ".h", ".cpp", ".hpp"}
 MARKS = {".sh": "#", ".cmake": "#", ".txt": "#", ".f90": "!"}  # of comments; a .txt is a CMakeLists.txt
-FOLDERS = [".github", "abi", "bench", "check", "cmake", "cmd", "docs", "examples", "faces", "foreign", "fortran", "include", "packaging",
-           "src", "tests", "tools", "trace"]
+FOLDERS = [".github", "abi", "bench", "check", "cmake", "cmd", "docs", "examples", "faces", "foreign", "fortran", "include",
+           "packaging", "src", "tests", "tools", "trace"]
 
 
 def sentences_of(paragraphs):
@@ -201,7 +201,8 @@ EXAMPLES = [
 
 
 def files_of(paths):
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md")) + [ROOT / "CMakeLists.txt"]
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*")]
+    files += [*ROOT.glob("*.md"), ROOT / "CMakeLists.txt"]
     kinds = CODE | MARKS.keys() | {".md", ".py"}
     names = sorted(str(file.relative_to(ROOT)) for file in files
                    if file.suffix in kinds and (file.suffix != ".txt" or file.name == "CMakeLists.txt") and file.is_file())
