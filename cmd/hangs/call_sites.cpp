@@ -57,13 +57,14 @@ CallSites::Site CallSites::find(pid_t pid, std::uint64_t address) {
 
 CallSites::CallSites(const Snapshot& snapshot) {
     for (const Rank& rank : snapshot.ranks)
-        for (const Waiting& waiting : rank.waiting) {
-            const std::uint64_t address = waiting.what.called_from;
-            if (address == 0) continue;
-            Site& site = sites_[{rank.pid, address}];
-            // The call lies before its return address.
-            if (site.file.empty()) site = find(rank.pid, address - 1);
-        }
+        for (const std::vector<Waiting>* some : {&rank.waiting, &rank.pollers})
+            for (const Waiting& waiting : *some) {
+                const std::uint64_t address = waiting.what.called_from;
+                if (address == 0) continue;
+                Site& site = sites_[{rank.pid, address}];
+                // The call lies before its return address.
+                if (site.file.empty()) site = find(rank.pid, address - 1);
+            }
 }
 
 void CallSites::resolve(Snapshot& snapshot, milliseconds limit) const {
@@ -80,10 +81,10 @@ void CallSites::resolve(Snapshot& snapshot, milliseconds limit) const {
         for (const std::uint64_t offset : offsets) found[{file, offset}] = lines[next++];
     }
     for (Rank& rank : snapshot.ranks)
-        for (Waiting& waiting : rank.waiting) {
-            const auto site = sites_.find({rank.pid, waiting.what.called_from});
+        for (Waiting* waiting : waiting_and_pollers(rank)) {
+            const auto site = sites_.find({rank.pid, waiting->what.called_from});
             if (site != sites_.end() && !site->second.file.empty())
-                waiting.location = found[site->second];
+                waiting->location = found[site->second];
         }
 }
 

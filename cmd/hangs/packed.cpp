@@ -49,6 +49,7 @@ void each_of_rank(Pack& pack, R& rank) {
     pack(rank.more_waiting);
     pack(rank.traffic);
     pack(rank.waiting);
+    pack(rank.pollers);
     pack(rank.threads);
     pack(rank.unexpected);
     pack(rank.end);
@@ -67,7 +68,7 @@ std::optional<Rank> unpacked(std::string_view bytes) {
     Rank rank;
     each_of_rank(unpack, rank);
     if (!unpack.succeeded()) return {};
-    for (Waiting& waiting : rank.waiting) make_fit(waiting.what);
+    for (Waiting* waiting : waiting_and_pollers(rank)) make_fit(waiting->what);
     make_fit(rank.unexpected);
     return rank;
 }

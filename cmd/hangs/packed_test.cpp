@@ -20,6 +20,7 @@ Rank example() {
     waiting.location = "ring.c:12";
     node::put_text(waiting.what.call, "MPI_Recv");
     waiting.what.add()->world_peer = 5;
+    rank.pollers.emplace_back(waiting).location = "loop.c:3";
     Thread& thread = rank.threads.emplace_back();
     thread.thread = 77;
     thread.state = 'S';
@@ -44,6 +45,9 @@ TEST(PackedRank, unpacked_says_the_same) {
     EXPECT_EQ(rank->waiting[0].location, "ring.c:12");
     EXPECT_STREQ(rank->waiting[0].what.call, "MPI_Recv");
     EXPECT_EQ(rank->waiting[0].what.listed[0].world_peer, 5);
+    ASSERT_EQ(rank->pollers.size(), 1U);
+    EXPECT_EQ(rank->pollers[0].location, "loop.c:3");
+    EXPECT_STREQ(rank->pollers[0].what.call, "MPI_Recv");
     ASSERT_EQ(rank->threads.size(), 1U);
     EXPECT_EQ(rank->threads[0].state, 'S');
     EXPECT_EQ(rank->threads[0].switches, 9U);

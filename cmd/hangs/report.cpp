@@ -22,6 +22,7 @@ struct Group {
     std::vector<std::string> who;  ///< the name of each thread
     std::vector<std::vector<int>> peers;  ///< the peers of each thread
     double least = 0, most = 0;           ///< seconds; 0 if it is no wait
+    std::uint32_t tests = 0;              ///< of the last thread, in vain; 0 if none tests
 };
 
 /// The properties that all threads of a group share.
@@ -52,6 +53,26 @@ const Thread* same_thread(const Snapshot* snapshot, const Rank& of, const Thread
 std::uint32_t tests_since(const Snapshot* before, const Rank& rank, const Thread& thread) {
     const Thread* earlier = same_thread(before, rank, thread);
     return earlier == nullptr ? 0 : thread.tests - earlier->tests;
+}
+
+/// Returns the threads that have tested in vain since the snapshot before, with their tests.
+std::vector<std::pair<const Thread*, const Waiting*>> active_pollers(const Rank& rank,
+                                                                     const Snapshot* before) {
+    std::vector<std::pair<const Thread*, const Waiting*>> found;
+    for (const Thread& thread : rank.threads)
+        for (const Waiting& poller : rank.pollers)
+            if (poller.thread == thread.thread && !is_waiting(rank, thread) &&
+                tests_since(before, rank, thread) != 0)
+                found.emplace_back(&thread, &poller);
+    return found;
+}
+
+/// Returns a text such as "1,234 times" or "2.1 million times".
+std::string times(std::uint32_t number) {
+    if (number >= 1'000'000) return fmt::format("{:.1f} million times", number / 1e6);
+    std::string text = std::to_string(number);
+    if (text.size() > 3) text.insert(text.size() - 3, ",");
+    return text + (number == 1 ? " time" : " times");
 }
 
 /// Returns the thread that stands for a rank without waiting threads: one that polls, or runs, or
@@ -174,7 +195,19 @@ private:
         for (const Thread& thread : rank.threads)
             if (const std::string text = wait_in_program(rank, thread); !text.empty())
                 put({"", text, ""}, rank, {});
-        if (rank.waiting.empty()) put({"", without_wait(rank, before_), ""}, rank, {});
+        const auto pollers = active_pollers(rank, before_);
+        for (const auto& [thread, poller] : pollers) add_poller(rank, *thread, *poller);
+        if (rank.waiting.empty() && pollers.empty())
+            put({"", without_wait(rank, before_), ""}, rank, {});
+    }
+    void add_poller(const Rank& rank, const Thread& thread, const Waiting& poller) {
+        const std::string name = poller.name.empty() ? "" : fmt::format(" '{}'", poller.name);
+        Words words = words_of(poller.what);
+        Group& group =
+            put({name, "polls with " + words.text, poller.location}, rank, std::move(words.peers));
+        if (has_several_threads(rank) || poller.what.thread != 0)
+            group.threads.push_back(poller.what.thread);
+        group.tests = thread.tests;
     }
     void add(const Rank& rank, const Waiting& waiting) {
         const std::string name = waiting.name.empty() ? "" : fmt::format(" '{}'", waiting.name);
@@ -210,13 +243,17 @@ private:
         if (!threads.empty())
             text += fmt::format(", thread{} {}", threads.size() == 1 ? "" : "s", ranges(threads));
         text += key.name;
+        const std::string place = key.location.empty() ? "" : " at " + key.location;
+        if (group.tests != 0)
+            return fmt::format("{}: {}{}, in vain{} so far", text,
+                               with_peers_of_each(key.text, group.peers), place,
+                               group.who.size() == 1 ? " " + times(group.tests) : "");
         if (group.most == 0) return fmt::format("{}: {}", text, key.text);
         const std::string least = fmt::format("{:.1f}", group.least);
         const std::string most = fmt::format("{:.1f}", group.most);
         return fmt::format("{}: blocked for {} s in {}{}", text,
                            least == most ? most : least + " to " + most,
-                           with_peers_of_each(key.text, group.peers),
-                           key.location.empty() ? "" : " at " + key.location);
+                           with_peers_of_each(key.text, group.peers), place);
     }
 
     const Snapshot& now_;
@@ -224,22 +261,25 @@ private:
     std::map<Key, Group> groups_;
 };
 
-void add_near_by(const Snapshot& snapshot, std::vector<Line>& lines) {
+void add_near_by(const Snapshot& snapshot, const Snapshot* before, std::vector<Line>& lines) {
     struct Ranks {
         std::vector<int> ranks;
         std::vector<std::vector<int>> peers;
     };
     std::map<std::string, Ranks> found;  // by text
-    for (const Rank& rank : snapshot.ranks)
-        for (const Waiting& waiting : rank.waiting)
-            for (Words& words : near_by(rank, waiting.what)) {
-                Ranks& same = found[words.text];
-                // Each rank counts once, even if the text holds for several of its threads or
-                // sources.
-                if (!same.ranks.empty() && same.ranks.back() == rank.rank) continue;
-                same.ranks.push_back(rank.rank);
-                same.peers.push_back(std::move(words.peers));
-            }
+    const auto add = [&](const Rank& rank, const Waiting& waiting) {
+        for (Words& words : near_by(rank, waiting.what)) {
+            Ranks& same = found[words.text];
+            // Each rank counts once, even if the text holds for several of its threads or sources.
+            if (!same.ranks.empty() && same.ranks.back() == rank.rank) continue;
+            same.ranks.push_back(rank.rank);
+            same.peers.push_back(std::move(words.peers));
+        }
+    };
+    for (const Rank& rank : snapshot.ranks) {
+        for (const Waiting& waiting : rank.waiting) add(rank, waiting);
+        for (const auto& [thread, poller] : active_pollers(rank, before)) add(rank, *poller);
+    }
     constexpr std::size_t most = 8;
     std::size_t told = 0;
     for (const auto& [text, same] : found) {
@@ -274,7 +314,7 @@ void add_to_itself(const Snapshot& snapshot, std::vector<Line>& lines) {
 
 std::vector<Line> report(const Snapshot& now, const Snapshot* before) {
     std::vector<Line> lines = Groups(now, before).lines();
-    add_near_by(now, lines);
+    add_near_by(now, before, lines);
     add_to_itself(now, lines);
     return lines;
 }
@@ -322,16 +362,18 @@ std::string thread_in_json(const Thread& thread) {
 }
 
 std::string rank_in_json(const Rank& rank) {
-    std::vector<std::string> waits, threads, unexpected;
+    std::vector<std::string> waits, pollers, threads, unexpected;
     for (const Waiting& waiting : rank.waiting) waits.push_back(wait_in_json(waiting));
+    for (const Waiting& poller : rank.pollers) pollers.push_back(wait_in_json(poller));
     for (const Thread& thread : rank.threads) threads.push_back(thread_in_json(thread));
     for (const node::UnexpectedMessage& message : rank.unexpected.listed)
         if (message.messages != 0) unexpected.push_back(unexpected_in_json(message));
     return fmt::format(
-        "{{\"rank\":{},\"pid\":{},\"host\":{},\"end\":{},\"blocked\":[{}],\"threads\":[{}],"
-        "\"unexpected\":[{}]}}",
+        "{{\"rank\":{},\"pid\":{},\"host\":{},\"end\":{},\"blocked\":[{}],\"polls\":[{}],"
+        "\"threads\":[{}],\"unexpected\":[{}]}}",
         rank.rank, rank.pid, json_string(rank.host), rank.end ? json_string(*rank.end) : "null",
-        fmt::join(waits, ","), fmt::join(threads, ","), fmt::join(unexpected, ","));
+        fmt::join(waits, ","), fmt::join(pollers, ","), fmt::join(threads, ","),
+        fmt::join(unexpected, ","));
 }
 
 }  // namespace

@@ -98,6 +98,46 @@ void look_at_memory(Thread& thread, pid_t pid, const node::Attached& entry) {
     (void)read_memory(pid, tests, &thread.tests, sizeof thread.tests);
 }
 
+/// The values of a node::Tested.
+struct TestedValues {
+    std::uint32_t version = 0;
+    std::uint32_t tests = 0;
+    node::WaitsFor what{};
+};
+static_assert(sizeof(TestedValues) == sizeof(node::Tested));
+
+/// Reads a note once. Returns nothing if it was written meanwhile.
+std::optional<TestedValues> read_tested(pid_t pid, std::uint64_t address) {
+    TestedValues found;
+    std::uint32_t version = 0;
+    if (!read_memory(pid, address, &version, sizeof version) ||
+        !read_memory(pid, address, &found, sizeof found) || found.version % 2 != 0 ||
+        found.version != version || !read_memory(pid, address, &version, sizeof version) ||
+        found.version != version)
+        return {};
+    return found;
+}
+
+/// Returns what the thread tests for in vain. Returns nothing if its note is old: it has written
+/// none for a second, and has tested more often than threads do between two notes.
+std::optional<Waiting> tested_by(pid_t pid, const Thread& thread, const node::Attached& entry) {
+    constexpr double recent = 1;
+    constexpr std::uint32_t most_tests = 64;
+    const std::uint64_t address = entry.tested.load(memory_order_acquire);
+    if (address == 0 || thread.tests == 0) return {};
+    std::optional<TestedValues> found;
+    for (int i = 0; i < most_attempts && !found; ++i) found = read_tested(pid, address);
+    if (!found) return {};
+    Waiting poller;
+    poller.thread = thread.thread;
+    poller.version = found->version;
+    poller.what = found->what;
+    poller.seconds = static_cast<double>(now_ns() - found->what.since_ns) / 1e9;
+    if (poller.seconds > recent && thread.tests - found->tests > most_tests) return {};
+    make_fit(poller.what);
+    return poller;
+}
+
 std::uint64_t number_after(const std::string& text, const char* label) {
     const std::size_t at = text.find(label);
     return at == std::string::npos
@@ -217,8 +257,13 @@ void look_at(Rank& rank, const node::Page& page) {
     rank.unexpected = unexpected_on(page);
     rank.traffic = traffic_on(page);
     rank.threads = threads_of(rank.pid, page);
+    for (const Thread& thread : rank.threads)
+        if (const node::Attached* entry = entry_of(page, thread.thread))
+            if (std::optional<Waiting> poller = tested_by(rank.pid, thread, *entry))
+                rank.pollers.push_back(std::move(*poller));
     look_at_program_waits(rank);
-    for (Waiting& waiting : rank.waiting) waiting.name = own_name(rank.pid, waiting.thread);
+    for (Waiting* waiting : waiting_and_pollers(rank))
+        waiting->name = own_name(rank.pid, waiting->thread);
 }
 
 double longest_wait(const Snapshot& snapshot) {
@@ -226,6 +271,13 @@ double longest_wait(const Snapshot& snapshot) {
     for (const Rank& rank : snapshot.ranks)
         for (const Waiting& waiting : rank.waiting) longest = std::max(longest, waiting.seconds);
     return longest;
+}
+
+std::vector<Waiting*> waiting_and_pollers(Rank& rank) {
+    std::vector<Waiting*> all;
+    for (std::vector<Waiting>* some : {&rank.waiting, &rank.pollers})
+        for (Waiting& waiting : *some) all.push_back(&waiting);
+    return all;
 }
 
 bool is_waiting(const Rank& rank, const Thread& thread) {

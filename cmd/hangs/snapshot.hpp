@@ -5,8 +5,8 @@
 ///
 /// Sources        the board says which threads have slept in MPI for a while, and what they wait
 ///                for. /proc says which other threads there are, and whether they run. A rank's
-///                memory says which MPI function each thread has called last, and how many tests
-///                were in vain.
+///                memory says which MPI function each thread has called last. It also says how many
+///                tests were in vain, and what they were for.
 /// Trust          a rank may write anything to its page: texts are bounded, and users of numbers
 ///                check them.
 
@@ -21,11 +21,11 @@
 
 namespace heddle::hangs {
 
-/// A thread that has slept in an MPI call for a while.
+/// A thread that has slept in an MPI call for a while, or that tests in vain.
 struct Waiting {
     std::uint32_t thread = 0;   ///< the kernel's number
-    std::uint32_t version = 0;  ///< the entry's version; changes with each wait
-    double seconds = 0;
+    std::uint32_t version = 0;  ///< the entry's version; changes with each wait, or note of tests
+    double seconds = 0;         ///< since the wait began, or since the note was written
     node::WaitsFor what{};
     std::string name;      ///< the thread's name; empty if it is that of its process
     std::string location;  ///< "ring.c:12", or "ring+0x1234"; empty if it is unknown
@@ -81,6 +81,7 @@ struct Rank {
     std::uint32_t more_waiting = 0;  ///< number of threads for which the board has no room
     Traffic traffic;
     std::vector<Waiting> waiting;
+    std::vector<Waiting> pollers;  ///< threads that test in vain, and what their tests are for
     std::vector<Thread> threads;
     node::UnexpectedMessages unexpected{};
 };
@@ -110,6 +111,9 @@ void look_at(Rank& rank, const node::Page& page);
 
 /// Returns the longest wait in the snapshot, in seconds.
 double longest_wait(const Snapshot& snapshot);
+
+/// Returns the threads that wait and those that poll, to fill in facts about both.
+std::vector<Waiting*> waiting_and_pollers(Rank& rank);
 
 /// Returns true if the thread is among those that wait.
 bool is_waiting(const Rank& rank, const Thread& thread);

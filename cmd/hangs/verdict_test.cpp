@@ -444,6 +444,34 @@ TEST(HangReport, tells_who_polls_runs_and_sleeps) {
                                         "rank 2 (pid 102): sleeps (not blocked in MPI)"}));
 }
 
+TEST(HangReport, tells_what_polls_are_for_and_what_lies_near_by) {
+    Looks job(3);
+    for (const int rank : {0, 1}) {
+        job.waits(rank, "MPI_Test", node::AwaitedKind::receive, 2);
+        Rank& at = job.now.ranks[static_cast<std::size_t>(rank)];
+        at.pollers = std::move(at.waiting);
+        at.waiting.clear();
+        at.pollers.front().location = "a.c:7";
+    }
+    Snapshot before = job.now;
+    job.now.ranks[0].threads[0].tests = 2'140'000;
+    job.now.ranks[0].unexpected.add(world, 2, 8);
+    job.runs(1);
+    EXPECT_EQ(
+        texts(report(job.now, &before)),
+        (std::vector<std::string>{
+            "rank 0 (pid 100): polls with MPI_Test(source 2, tag 7, MPI_COMM_WORLD) at a.c:7, "
+            "in vain 2.1 million times so far",
+            "rank 1 (pid 101): running (not blocked in MPI)",
+            "rank 2 (pid 102): sleeps (not blocked in MPI)",
+            "hint: rank 0: from rank 2 lies tag 8; tag 7 is awaited"}));
+    job.now.ranks[1].threads[0].tests = 1'234;
+    EXPECT_EQ(
+        texts(report(job.now, &before))[1],
+        "ranks 0, 1: polls with MPI_Test(source 2, tag 7, MPI_COMM_WORLD) at a.c:7, in vain so "
+        "far");
+}
+
 TEST(HangReport, in_json_escapes_what_must_be) {
     EXPECT_EQ(json_string("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\"");
     Looks job(1);

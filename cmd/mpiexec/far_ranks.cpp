@@ -15,12 +15,17 @@ namespace heddle::mpiexec {
 
 namespace {
 
-/// Fills in the lines of the program for waits that have not changed.
+/// Fills in the lines of the program for waits that have not changed. Does so, too, for threads
+/// that still test at the same line.
 void add_lines(hangs::Rank& rank, const hangs::Rank& later) {
     for (hangs::Waiting& waiting : rank.waiting)
         for (const hangs::Waiting& other : later.waiting)
             if (other.thread == waiting.thread && other.version == waiting.version)
                 waiting.location = other.location;
+    for (hangs::Waiting& poller : rank.pollers)
+        for (const hangs::Waiting& other : later.pollers)
+            if (other.thread == poller.thread && other.what.called_from == poller.what.called_from)
+                poller.location = other.location;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/causality.hpp"
+#include "progress/tested.hpp"
 
 namespace heddle::api {
 
@@ -22,7 +23,9 @@ Unusual find_unusual_request(Thread& thread, MPI_Request handle) {
     return {candidate, MPI_SUCCESS};
 }
 
-void make_progress(Thread& thread, std::span<Request* const> active) {
+namespace {
+
+void poll(Thread& thread, std::span<Request* const> active) {
     Engine& engine = engine_of(thread);
     if (!engine.base().features.sleep) [[unlikely]] {
         engine.recipes().test(thread);
@@ -30,9 +33,30 @@ void make_progress(Thread& thread, std::span<Request* const> active) {
         engine.polling().poll(thread, p2p::AnyRequest(engine, active).instances());
         engine.polling().poll_all(thread);
     }
-    // A loop of tests is a wait in disguise: the thread or process it waits for may need this core.
+}
+
+/// Counts a test that may have found nothing. A loop of tests is a wait in disguise: the thread or
+/// process it waits for may need this core, and a report tells what the loop waits for.
+template <class Condition>
+void count_test(Thread& thread, const Condition& condition) {
     constexpr std::uint32_t tests_between_offers = 32;
-    if (++thread.tests % tests_between_offers == 0) progress::offer_core(thread.patience);
+    if (++thread.tests % tests_between_offers != 0) return;
+    progress::offer_core(thread.patience);
+    Engine& engine = engine_of(thread);
+    if (engine.base().features.sleep)  // reports tell of no others
+        progress::note_tests(engine.polling(), thread, condition);
+}
+
+}  // namespace
+
+void make_progress(Thread& thread, std::span<Request* const> active) {
+    poll(thread, active);
+    count_test(thread, p2p::AwaitedRequests(engine_of(thread), active));
+}
+
+void make_progress(Thread& thread, const match::Pattern& pattern) {
+    poll(thread, {});
+    count_test(thread, p2p::Probed(engine_of(thread), thread, pattern, true, false));
 }
 
 bool done_after_progress(Thread& thread, Request& active) {

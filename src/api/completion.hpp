@@ -59,6 +59,8 @@ inline Request* active_of(Request* request) noexcept {
 /// Makes progress for the sake of these requests. Offers the core now and then, since the caller
 /// asks in a loop.
 void make_progress(Thread& thread, std::span<Request* const> active);
+/// Does the same for the sake of a message that the pattern accepts.
+void make_progress(Thread& thread, const match::Pattern& pattern);
 bool done_after_progress(Thread& thread, Request& active);
 
 /// Writes the status of a complete request. Returns its error code, which is not raised yet.

@@ -14,10 +14,6 @@ match::Pattern pattern_of(const Comm& comm, Source source, ReceiveTag tag) noexc
 
 bool in_order(const Comm& comm) noexcept { return !comm->hints.allow_overtaking; }
 
-/// Makes progress, since a loop of probes that find nothing is a wait in disguise
-/// (api/completion.hpp).
-void found_nothing(Thread& thread) { make_progress(thread, {}); }
-
 int probe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Status status) {
     if (source.null()) {
         objects::set_null_status(status.place);
@@ -42,7 +38,7 @@ int iprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> fl
     if (*flag)
         objects::set_status(status.place, found);
     else
-        found_nothing(thread);
+        make_progress(thread, pattern_of(comm, source, tag));
     return MPI_SUCCESS;
 }
 
@@ -80,7 +76,7 @@ int improbe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> f
     *flag = found != nullptr;
     if (found == nullptr) {
         *message = MPI_MESSAGE_NULL;
-        found_nothing(thread);
+        make_progress(thread, pattern_of(comm, source, tag));
         return MPI_SUCCESS;
     }
     hand_out(*found, comm, *message);

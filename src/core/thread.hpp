@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "core/arena.hpp"
@@ -164,7 +165,7 @@ struct alignas(cache_line) Thread {
         std::int32_t process = -1;  ///< -1: none
         std::uint8_t instance = 0;
     } sent_last;
-    /// Calls of MPI_Test and its like in a row that found nothing.
+    /// Calls of MPI_Test and its like that found nothing.
     std::uint32_t tests = 0;
     std::uint32_t system_id = 0;        ///< the kernel's thread id
     node::Page* page = nullptr;         ///< of its process on the board; nullptr: none
@@ -191,7 +192,9 @@ struct alignas(cache_line) Thread {
     Thread* next = nullptr;        ///< in the list of parked threads, or of free Thread objects
     std::uint32_t number = 0;      ///< in the order in which threads of the program came to MPI
     std::uint32_t collective = 0;  ///< number of the blocking collective call it is in; 0: none
-    node::Attached* attached = nullptr;  ///< its entry on the board; nullptr: none was free
+    node::Attached* attached = nullptr;       ///< its entry on the board; nullptr: none was free
+    std::chrono::nanoseconds tests_noted{0};  ///< the time of the last note (progress/tested.hpp)
+    std::unique_ptr<node::Tested> tested;     ///< made by the first note
 };
 
 }  // namespace heddle::core

@@ -33,7 +33,7 @@ inline constexpr std::size_t attached_entries = 64;
 inline constexpr const char* node_descriptor_variable = "HEDDLE_NODE_FD";
 inline constexpr const char* keeper_descriptor_variable = "HEDDLE_KEEPER_FD";
 /// A new layout needs a new number.
-inline constexpr std::uint64_t board_magic = 0x3465'6c64'6465'4821;
+inline constexpr std::uint64_t board_magic = 0x3565'6c64'6465'4821;
 
 /// Written by the process that makes the memory, before any other process sees it.
 struct FileHeader {
@@ -62,14 +62,22 @@ struct Blocked {
     WaitsFor what;
 };
 
+/// The events that a thread tests for in vain. It lies in the memory of the rank.
+struct Tested {
+    std::atomic<std::uint32_t> version;  ///< odd while the rest is being written
+    std::uint32_t tests;                 ///< the thread's count when this was written
+    WaitsFor what;                       ///< `since_ns` is the time at which this was written
+};
+
 /// One thread that has come to MPI. Addresses are those of the rank's memory. A reader that the
 /// kernel allows to look there finds the name of the last MPI function. It also finds how many
-/// tests in a row have found nothing.
+/// tests have found nothing, and what the thread tests for.
 struct Attached {
     std::atomic<std::uint32_t> owner;  ///< thread id, 0 when the entry is free
     std::atomic<std::uint32_t> of_library;
-    std::atomic<std::uint64_t> call;   ///< address of a const char*
-    std::atomic<std::uint64_t> tests;  ///< address of a std::uint32_t
+    std::atomic<std::uint64_t> call;    ///< address of a const char*
+    std::atomic<std::uint64_t> tests;   ///< address of a std::uint32_t
+    std::atomic<std::uint64_t> tested;  ///< address of a Tested; 0: none has been written
 };
 
 struct alignas(64) Page {

@@ -56,6 +56,7 @@ void announce(core::Thread& thread) noexcept {
         entry.of_library.store(thread.of_library ? 1 : 0, relaxed);
         entry.call.store(reinterpret_cast<std::uintptr_t>(&thread.call), relaxed);
         entry.tests.store(reinterpret_cast<std::uintptr_t>(&thread.tests), relaxed);
+        entry.tested.store(reinterpret_cast<std::uintptr_t>(thread.tested.get()), relaxed);
         thread.attached = &entry;
         return;
     }

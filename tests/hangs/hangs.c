@@ -472,6 +472,25 @@ static void polls(void) {
     MPI_Irecv(&value, 1, MPI_INT, 1, 1, world, &request);
     while (!done) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 }
+static void polls_for_any(void) {
+    if (rank != 0) receive(0, 1);
+    MPI_Request requests[2];
+    int which, done = 0;
+    MPI_Irecv(&value, 1, MPI_INT, 1, 1, world, &requests[0]);
+    MPI_Irecv(&value, 1, MPI_INT, 1, 2, world, &requests[1]);
+    while (!done) MPI_Testany(2, requests, &which, &done, MPI_STATUS_IGNORE);
+}
+static void polls_now_and_then(void) {
+    if (rank != 0) {
+        MPI_Send(&value, 1, MPI_INT, 0, 2, world);
+        receive(0, 1);
+    }
+    int found = 0;
+    while (!found) {
+        rest(0.002);
+        MPI_Iprobe(1, 1, world, &found, MPI_STATUS_IGNORE);
+    }
+}
 static void late_in(void (*work)(void)) {
     for (int i = 0; i < 3; ++i) {
         if (rank == i % size) rest(0.9);
@@ -651,6 +670,8 @@ static const struct {
     {"mutex_and_message", MPI_THREAD_MULTIPLE, mutex_and_message},
     {"computes", MPI_THREAD_SINGLE, computes},
     {"polls", MPI_THREAD_SINGLE, polls},
+    {"polls_for_any", MPI_THREAD_SINGLE, polls_for_any},
+    {"polls_now_and_then", MPI_THREAD_SINGLE, polls_now_and_then},
     {"late", MPI_THREAD_SINGLE, late},
     {"late_thread", MPI_THREAD_MULTIPLE, late_thread},
     {"late_generalized", MPI_THREAD_MULTIPLE, late_generalized},
