@@ -359,7 +359,7 @@ void listen(const char* name, MPI_T_event_cb_function* callback) noexcept {
 void listen_to_library() noexcept {
     int provided = 0;
     if (PMPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return;
-    listen("thread_parks", note_sleep);
+    listen("thread_sleeps", note_sleep);
     listen("thread_goes_on", note_waking);
     listen("unexpected_message", note_unexpected);
 }

@@ -94,7 +94,7 @@ std::optional<WaitCounts> wait_counts(pid_t pid, const hangs::Thread& thread) {
     using Progress = tool::counters::Progress;
     counts.polls =
         value(offsetof(Progress, progress_productive)) + value(offsetof(Progress, progress_empty));
-    counts.sleeps = value(offsetof(Progress, parks)) + value(offsetof(Progress, wakeups));
+    counts.sleeps = value(offsetof(Progress, sleeps)) + value(offsetof(Progress, wakeups));
     return counts;
 }
 

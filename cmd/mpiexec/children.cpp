@@ -24,8 +24,8 @@
 #include "keeper.hpp"
 #include "parent_link.hpp"
 #include "process_tree.hpp"
+#include "resolve.hpp"
 #include "say.hpp"
-#include "settle.hpp"
 #include "signal_pipe.hpp"
 #include "topology.hpp"
 #include "watcher.hpp"
@@ -68,7 +68,7 @@ void leave_group_of_parent() {
 /// Returns true if an outer keeper ends what is left when this process is killed.
 bool has_outer_keeper() { return std::getenv(launch::spawn_options_variable) != nullptr; }
 
-/// Returns the errno for a failure of settle_program().
+/// Returns the errno for a failure of resolve_program().
 int error_of(const Failure& failure) {
     return failure.code == exit_not_run ? EACCES : failure.code == exit_usage ? EINVAL : ENOENT;
 }
@@ -87,7 +87,7 @@ Job job_of(const launch::Description& description, ParentLink& parent) {
         program.command = one.command;
         try {
             apply_info(one.info, job, program);
-            if (!takes_other_machines(job)) settle_program(program);
+            if (!takes_other_machines(job)) resolve_program(program);
         } catch (const Failure& failure) {
             parent.not_started(static_cast<int>(i), error_of(failure), failure.what());
             refused = true;
@@ -105,8 +105,8 @@ void warn(const Job& job, const launch::Description& description) {
     for (const std::string& sentence : job.ignored) say("MPI_Comm_spawn: " + sentence);
 }
 
-/// Settles the job on this machine. Returns the bindings of the children.
-std::vector<std::vector<int>> settle_here(Job& job) {
+/// Resolves the job on this machine. Returns the bindings of the children.
+std::vector<std::vector<int>> resolve_here(Job& job) {
     bind_here(job.placement.cpus);  // if the kernel refuses, the parent's cores remain
     if (job.placement.bind == Bind::unset) job.placement.bind = Bind::none;
     // Reading the properties of many cores takes long, and without a binding only their number
@@ -161,7 +161,7 @@ int run(UniqueFd signals, ParentLink& parent) {
     if (elsewhere)
         return keep(through_launcher(job, description.parent), {{}}, std::move(signals), parent);
     job.environment.set.emplace_back(launch::parent_variable, description.parent);
-    const std::vector<std::vector<int>> bindings = settle_here(job);
+    const std::vector<std::vector<int>> bindings = resolve_here(job);
     return keep(job, bindings, std::move(signals), parent);
 }
 

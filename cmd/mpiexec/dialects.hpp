@@ -16,7 +16,7 @@ namespace heddle::mpiexec {
 struct Dialect {
     std::string_view program;  ///< name of the launcher's file
     /// Returns the command with all that concerns all programs. The job's ranks and hosts must be
-    /// settled.
+    /// resolved.
     std::vector<std::string> (*begin)(const Job& job, const std::string& file);
     /// Returns the words before each program.
     std::vector<std::string> (*program_options)(const Job& job, const Program& program);

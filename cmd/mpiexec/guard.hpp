@@ -16,7 +16,7 @@ struct Job;
 /// Saves main()'s argv, which run_job() overwrites in the other processes.
 void remember_arguments(char** arguments);
 
-/// Runs a settled job and returns the exit code. Throws Failure if the job could not be started.
+/// Runs a resolved job and returns the exit code. Throws Failure if the job could not be started.
 int run_job(const Job& job, const std::vector<std::vector<int>>& bindings);
 
 }  // namespace heddle::mpiexec

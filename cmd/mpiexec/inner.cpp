@@ -22,8 +22,8 @@
 #include "keeper.hpp"
 #include "platform/printing.hpp"
 #include "process_tree.hpp"
+#include "resolve.hpp"
 #include "say.hpp"
-#include "settle.hpp"
 #include "signal_pipe.hpp"
 #include "surroundings.hpp"
 #include "topology.hpp"
@@ -99,7 +99,7 @@ bool is_crowded(const Job& job) {
 
 /// Sets whether this rank reads. Launchers give the ranks that are not to read an input that never
 /// ends.
-void settle_input(Job& job) {
+void resolve_input(Job& job) {
     if (job.input == InputTo::one_rank && job.input_rank != job.first_rank)
         job.input = InputTo::nobody;
     else if (job.input == InputTo::all_ranks)
@@ -112,8 +112,8 @@ void settle_input(Job& job) {
 int run_inner(Job& job) {
     const UniqueFd daemon = daemon_of_prrte();
     job.first_rank = rank_of_launcher();
-    settle_input(job);
-    settle(job, 1);
+    resolve_input(job);
+    resolve(job, 1);
     job.crowded = is_crowded(job);
     job.spawn_options = spawn_options(job);
     become_subreaper();

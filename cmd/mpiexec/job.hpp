@@ -20,9 +20,9 @@ struct EnvironmentRule {
 
 /// One of the programs between colons.
 struct Program {
-    std::optional<int> ranks;          ///< filled in by settle() if -n was not given
+    std::optional<int> ranks;          ///< filled in by resolve() if -n was not given
     std::vector<std::string> command;  ///< name and arguments
-    std::string file;                  ///< the file to execute, filled in by settle()
+    std::string file;                  ///< the file to execute, filled in by resolve()
     std::string directory;             ///< -wdir; empty for the launcher's
     std::string search;                ///< folders to look into before those of PATH
     EnvironmentRule environment;

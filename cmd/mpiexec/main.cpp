@@ -2,7 +2,7 @@
 /// mpiexec: starts the ranks of an MPI job, those on other machines by another launcher.
 ///
 ///     options  → job      parses the command line              config_file.hpp, job.hpp
-///     settle              finds files, checks limits           settle.hpp, variables.hpp
+///     resolve             finds files, checks limits           resolve.hpp, variables.hpp
 ///     topology → binding  chooses the cores of the ranks       surroundings.hpp
 ///     guard               the process that the user sees       guard.hpp
 ///     └ sentry            waits, and ends leftovers            watcher.hpp
@@ -41,8 +41,8 @@
 #include "inner.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "resolve.hpp"
 #include "say.hpp"
-#include "settle.hpp"
 #include "spawn.hpp"
 #include "surroundings.hpp"
 #include "topology.hpp"
@@ -120,7 +120,7 @@ int run(const std::vector<std::string>& arguments) {
         find_caches(cores);
     if (job.ranks_per_host > 0 && job.programs.size() == 1 && !job.programs.front().ranks)
         job.programs.front().ranks = job.ranks_per_host;
-    settle(job, static_cast<int>(cores.size()));
+    resolve(job, static_cast<int>(cores.size()));
     if (job.universe_size == 0) job.universe_size = static_cast<int>(cores.size());
     job.spawn_options = spawn_options(job);
     // A job that starts is worth more than whole lines.

@@ -12,7 +12,7 @@
 
 namespace heddle::mpiexec {
 
-int watch(const std::function<int()>& run, const std::function<void()>& settle_in,
+int watch(const std::function<int()>& run, const std::function<void()>& prepare,
           const std::function<void(const std::string& why)>& refused) {
     become_subreaper();
     const pid_t child = ::fork();
@@ -22,7 +22,7 @@ int watch(const std::function<int()>& run, const std::function<void()>& settle_i
         return exit_failed;
     }
     close_from(STDERR_FILENO + 1);
-    settle_in();
+    prepare();
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     return WIFEXITED(status) ? WEXITSTATUS(status) : end_without(child, WTERMSIG(status));

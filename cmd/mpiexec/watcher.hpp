@@ -19,8 +19,8 @@ namespace heddle::mpiexec {
 
 /// Runs `run` in another process. Returns its exit code. If signal n has killed it, ends the job
 /// and returns 128 + n. Call watch() in a process of its own, with SIGCHLD blocked. Calls
-/// `settle_in` once the other process exists, or `refused` with the reason why it does not.
-int watch(const std::function<int()>& run, const std::function<void()>& settle_in,
+/// `prepare` once the other process exists, or `refused` with the reason why it does not.
+int watch(const std::function<int()>& run, const std::function<void()>& prepare,
           const std::function<void(const std::string& why)>& refused = say);
 
 }  // namespace heddle::mpiexec

@@ -220,7 +220,7 @@ private:
 };
 
 /// Shifts all times so that the first event has time 0.
-void settle_times(Timeline& timeline, Until until) {
+void begin_at_zero(Timeline& timeline, Until until) {
     Nanoseconds first = INT64_MAX, last = INT64_MIN;
     if (until == Until::now)
         last = std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -291,7 +291,7 @@ Timeline load(const std::string& folder, Until until) {
     std::sort(timeline.ranks.begin(), timeline.ranks.end(),
               [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
     timeline.locations = locate(places);
-    settle_times(timeline, until);
+    begin_at_zero(timeline, until);
     return timeline;
 }
 

@@ -34,7 +34,7 @@ int sleepers_with_letters(const std::function<void(core::Thread&, Letters&, Key)
         key = letters.open();
         for (int i = 1; i <= waiters; ++i) {
             std::atomic<core::Thread*>& thread = threads[static_cast<std::size_t>(i)];
-            while (thread == nullptr || thread.load()->progress.parks.value() == 0)
+            while (thread == nullptr || thread.load()->progress.sleeps.value() == 0)
                 std::this_thread::yield();
         }
         then(me, letters, key);

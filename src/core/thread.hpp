@@ -186,8 +186,8 @@ struct alignas(cache_line) Thread {
     sync::locks::Visitor* visitor = nullptr;  ///< of critical sections; nullptr: none
     /// Messages taken from a ring while it was locked, to be matched in their own instance: a list.
     /// Only used if senders choose the instance (p2p/laboratory/laboratory.hpp).
-    match::Message* set_aside = nullptr;
-    match::Message* last_set_aside = nullptr;
+    match::Message* reordered = nullptr;
+    match::Message* last_reordered = nullptr;
     alignas(cache_line) sync::Slot slot;
     Thread* next = nullptr;        ///< in the list of parked threads, or of free Thread objects
     std::uint32_t number = 0;      ///< in the order in which threads of the program came to MPI

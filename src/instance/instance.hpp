@@ -37,7 +37,7 @@ struct alignas(cache_line) Inlet {
     std::int32_t process = 0;
     bool bound = false;
     std::atomic<bool> listed{false};
-    bool settled = false;           ///< cold since a leader cooled it and then fenced
+    bool fenced = false;            ///< cold since a leader cooled it and then fenced
     std::uint32_t cold_visits = 0;  ///< visits with messages to go before it may be hot again
     std::uint32_t visits_before_warm = fewest_cold_visits;  ///< value of cold_visits when it begins
     std::uint64_t hot_since = 0;                            ///< cells consumed when it became hot

@@ -75,7 +75,7 @@ struct alignas(cache_line) Message {
         std::uint64_t words[5];  ///< the last one: the offer of a message that has one
     };
     union {
-        Message* next = nullptr;  ///< in a list of free messages, or of messages set aside
+        Message* next = nullptr;  ///< in a list of free messages, or of messages to be reordered
         void* communicator;       ///< while an MPI_Message names it: that of the probe
     };
 

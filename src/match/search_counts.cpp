@@ -28,7 +28,7 @@ void add_deep(Searching& searching, std::uint64_t steps) noexcept {
 }  // namespace
 
 void SearchCounts::turn_to(std::uint32_t context) noexcept {
-    settle();
+    credit_context();
     context_ = context;
     try {
         searches_ = find(context);
@@ -37,10 +37,10 @@ void SearchCounts::turn_to(std::uint32_t context) noexcept {
     }
 }
 
-void SearchCounts::settle() noexcept {
+void SearchCounts::credit_context() noexcept {
     const std::uint64_t now = total.searches_to_1.value();
-    if (searches_ != nullptr) searches_->searches_to_1.add(now - settled_);
-    settled_ = now;
+    if (searches_ != nullptr) searches_->searches_to_1.add(now - credited_);
+    credited_ = now;
 }
 
 Searching* SearchCounts::find(std::uint32_t context) {
@@ -66,14 +66,14 @@ void SearchCounts::add_time(std::uint32_t context, std::uint64_t nanoseconds) no
 }
 
 void SearchCounts::add_to(tool::Values& sums, std::uint32_t context) noexcept {
-    settle();
+    credit_context();
     if (by_context_ == nullptr) return;
     const auto at = by_context_->all.find(context);
     if (at != by_context_->all.end()) sums += at->second;
 }
 
 void SearchCounts::forget(std::uint32_t context) noexcept {
-    settle();
+    credit_context();
     context_ = none;
     searches_ = nullptr;
     if (by_context_ == nullptr) return;

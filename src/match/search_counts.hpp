@@ -70,13 +70,13 @@ private:
     [[gnu::cold]] void turn_to(std::uint32_t context) noexcept;
     /// Adds searches that looked at one entry to the current context. Before, only their total is
     /// counted.
-    void settle() noexcept;
+    void credit_context() noexcept;
     Searching* find(std::uint32_t context);
     [[gnu::noinline]] void note_uncommon(std::uint32_t context, std::uint64_t steps) noexcept;
 
     std::uint32_t context_ = none;           ///< of the latest search
     Searching* searches_ = nullptr;          ///< of this context; nullptr: memory has run out
-    std::uint64_t settled_ = 0;              ///< part of total.searches_to_1 that contexts have
+    std::uint64_t credited_ = 0;             ///< part of total.searches_to_1 that contexts have
     std::unique_ptr<ByContext> by_context_;  ///< made by the first search
 };
 

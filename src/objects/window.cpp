@@ -68,7 +68,7 @@ void close_handle(Process& process, Window& window) noexcept {
     window.instances.store(0, relaxed);
     window.targets.reset();
     window.front = nullptr;
-    window.gates = nullptr;
+    window.target_states = nullptr;
     window.parties = nullptr;
     window.places = nullptr;
     window.regions = nullptr;

@@ -29,7 +29,7 @@ namespace heddle::rma {
 class FarService;
 class FarTargets;
 struct Front;
-struct Gate;
+struct TargetState;
 class Gathered;
 struct Region;
 class Service;
@@ -118,8 +118,8 @@ struct alignas(512) Window : core::Object {
     // ----
     Communicator* communicator = nullptr;  ///< its own, counted: no other object uses its contexts
     rma::Front* front = nullptr;           ///< of all targets, in the segment (rma/control.hpp)
-    rma::Gate* gates = nullptr;            ///< of each target, likewise
-    rma::WholeParty* parties = nullptr;    ///< each process at the lock of all targets, likewise
+    rma::TargetState* target_states = nullptr;  ///< of each target, likewise
+    rma::WholeParty* parties = nullptr;  ///< each process at the lock of all targets, likewise
     std::atomic<std::uint32_t>* places = nullptr;  ///< of those processes that wait for locks
     /// The locks of single targets that this process holds. On a line that accesses do not read.
     alignas(cache_line) std::atomic<std::int32_t> locks{0};

@@ -8,6 +8,7 @@
 #include "core/causality.hpp"
 #include "match/queue.hpp"
 #include "p2p/hot_rings.hpp"
+#include "p2p/protocols/protocol.hpp"
 #include "p2p/receiver.hpp"
 #include "p2p/unexpected.hpp"
 #include "tool/recipe.hpp"
@@ -109,7 +110,7 @@ bool AnyTag::drain_only(ProgressCall& call, const instance::AllInstances& all) {
     const Ready only = call.left.inlet != nullptr ? call.left : another_ready(all, nullptr);
     if (only.inlet == nullptr) return true;
     const node::Cell* cell = only.inlet->ring.front();
-    settle_all(all);  // the message says by which instances others may come
+    relocate_all(all);  // the message says by which instances others may come
     if (cell == nullptr || is_control(static_cast<MessageKind>(cell->kind)) ||
         base_.notice_from(only.inlet->process).may_precede(cell->context, cell->stamp) ||
         another_ready(all, only.inlet).inlet != nullptr)
@@ -141,7 +142,7 @@ bool AnyTag::may_be_preceded(const match::Message& message) noexcept {
 /// the latest stamp of the first one, until a pass finds nothing. Each pass first asks which
 /// messages are blocked. So the last one finds messages that were published just before that.
 void AnyTag::drain_in_order(ProgressCall& call, const instance::AllInstances& all) {
-    settle_all(all);
+    relocate_all(all);
     if (deferred_.empty() && drain_only(call, all)) [[likely]]
         return;
     const NoteOfDeferred note(*this, all);
@@ -153,7 +154,7 @@ void AnyTag::drain_in_order(ProgressCall& call, const instance::AllInstances& al
         deferred_.mark([this](const match::Message& message) { return may_be_preceded(message); });
         take_out_of_rings(call, all, latest);
     }
-    settle_all(all);
+    relocate_all(all);
     wildcards_.counters.deferred.add(deferred_.release([&](match::Message& message) {
         others_.receiver.match_taken_out(call, all[message.instance], message);
     }));
@@ -236,7 +237,7 @@ core::Request* AnyTag::post(core::Thread& thread, core::Request& receive, bool i
         if (post_at_home(receive, in_order, message)) return;
         const instance::AllInstances all = base_.lock_all();
         be_wild(all, receive.context);
-        message = settle(all, receive.context)
+        message = relocate(all, receive.context)
             ? post_here(all[homes_.of(receive.context)], receive, in_order)
             : post_everywhere(call, all, receive, in_order);
     });
@@ -282,7 +283,7 @@ match::Message* AnyTag::find(ProgressCall& call, const instance::AllInstances& a
 match::Message* AnyTag::find_anywhere(ProgressCall& call, const instance::AllInstances& all,
                                       const match::Pattern& pattern, bool in_order) {
     be_wild(all, pattern.context);
-    settle(all, pattern.context);
+    relocate(all, pattern.context);
     return find(call, all, pattern, in_order);
 }
 

@@ -141,8 +141,8 @@ private:
                               bool in_order);
     void pay_attention(const instance::AllInstances& all, std::uint64_t classes) noexcept;
     void be_wild(const instance::AllInstances& all, std::uint32_t context) noexcept;
-    bool settle(const instance::AllInstances& all, std::uint32_t context);
-    void settle_all(const instance::AllInstances& all);
+    bool relocate(const instance::AllInstances& all, std::uint32_t context);
+    void relocate_all(const instance::AllInstances& all);
     core::Request* take_for(instance::LockedInstance instance, const match::Envelope& envelope,
                             std::uint64_t before) noexcept;
 

@@ -31,7 +31,7 @@ bool AnyTag::has_home_elsewhere(std::uint32_t context,
 
 void AnyTag::leave_home(std::uint32_t context) {
     const instance::AllInstances all = base_.lock_all();
-    settle(all, context);
+    relocate(all, context);
 }
 
 bool AnyTag::awaits_order(instance::LockedInstance instance, std::uint32_t context) noexcept {
@@ -100,7 +100,7 @@ void AnyTag::be_wild(const instance::AllInstances& all, std::uint32_t context) n
 
 /// Gives the context's class a home if it can have one, or has it leave. Returns true if it has
 /// one. Throws std::bad_alloc, and has changed nothing then.
-bool AnyTag::settle(const instance::AllInstances& all, std::uint32_t context) {
+bool AnyTag::relocate(const instance::AllInstances& all, std::uint32_t context) {
     const std::uint8_t home = homes_.of(context);
     const Instances by = base_.classes.instances(context);
     const bool may_have_one = homes_.allowed() && std::has_single_bit(by) &&
@@ -119,10 +119,10 @@ bool AnyTag::settle(const instance::AllInstances& all, std::uint32_t context) {
 }
 
 /// Has classes leave that cannot stay at home. Throws std::bad_alloc.
-void AnyTag::settle_all(const instance::AllInstances& all) {
+void AnyTag::relocate_all(const instance::AllInstances& all) {
     // A class has the number of its first context.
     for (Instances left = homes_.at_home(); left != 0; left &= left - 1)
-        settle(all, static_cast<std::uint32_t>(std::countr_zero(left)));
+        relocate(all, static_cast<std::uint32_t>(std::countr_zero(left)));
 }
 
 /// Takes out the first receive with MPI_ANY_TAG that gets the message and was posted before order

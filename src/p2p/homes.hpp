@@ -11,7 +11,7 @@
 ///                ordered before one of them has been posted elsewhere.
 /// Leaving        begins when a thread sees a message of the class by another instance, or that
 ///                there may be some (AnyTag::is_at_home()). The thread locks everything and moves
-///                the posted receives (AnyTag::settle()).
+///                the posted receives (AnyTag::relocate()).
 /// Thread safety  written with everything locked; read with any used instance locked. of() may be
 ///                called by any thread, as a hint.
 

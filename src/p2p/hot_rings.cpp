@@ -31,7 +31,7 @@ void HotRings::warm(instance::LockedInstance instance, instance::Inlet& inlet) n
     }
     inlet.ring.set_hot(true);
     inlet.hot_since = inlet.ring.consumed();
-    inlet.settled = false;
+    inlet.fenced = false;
     if (leader == progress::Lot::Leader::asleep)
         base_.bell().ring();  // so that the leader watches this ring
 }
@@ -95,9 +95,9 @@ bool HotRings::cool_idle() {
             // The ring is cold since before a leader's last fence, so a message would have been
             // announced. A ring that another thread has cooled since may hold a message that was
             // sent while it was hot.
-            if (inlet.settled && !moved && !inlet.ring.ready()) held->unlist(inlet);
+            if (inlet.fenced && !moved && !inlet.ring.ready()) held->unlist(inlet);
             cool(held, inlet);
-            inlet.settled = true;
+            inlet.fenced = true;
         }
     });
     return busy;

@@ -45,7 +45,7 @@ bool Polling::all_handed_over() const noexcept {
 /// Matches messages that await their place in the order.
 void Polling::restore_order(ProgressCall& call) {
     if (base_.is_sequenced())
-        others_.recipes.match_set_aside(call);
+        others_.recipes.match_reordered(call);
     else
         others_.any_tag.restore_order(call);
 }
@@ -171,7 +171,7 @@ bool Polling::drain(ProgressCall& call, instance::LockedInstance instance, insta
             others_.any_tag.awaits_order(instance, cell->context)) [[unlikely]] {
             call.needs_order = true;
             call.left = {&instance.instance(), &inlet};
-            if (!others_.recipes.set_aside(call, instance, inlet.process, *cell)) break;
+            if (!others_.recipes.reorder(call, instance, inlet.process, *cell)) break;
             inlet.ring.pop(*cell);
             continue;
         }

@@ -41,7 +41,7 @@ match::Message* Probes::search(core::Thread& thread, const Wanted& wanted) {
         const instance::AllInstances all = base_.lock_all();
         do {
             message = others_.any_tag.find_anywhere(call, all, pattern, in_order);
-        } while (message != nullptr && !settle(all[message->instance], wanted, *message));
+        } while (message != nullptr && !accept(all[message->instance], wanted, *message));
     });
     return message;
 }
@@ -62,14 +62,14 @@ bool Probes::search_at_home(ProgressCall& call, const Wanted& wanted, match::Mes
 
 match::Message* Probes::search_instance(instance::LockedInstance instance, const Wanted& wanted) {
     match::Message* message = others_.unexpected.find(instance, wanted.pattern);
-    while (message != nullptr && !settle(instance, wanted, *message))
+    while (message != nullptr && !accept(instance, wanted, *message))
         message = others_.unexpected.find(instance, wanted.pattern);
     return message;
 }
 
 /// Takes the message if `wanted` says so. Returns false if its sender has taken it back; it is gone
 /// then.
-bool Probes::settle(instance::LockedInstance instance, const Wanted& wanted,
+bool Probes::accept(instance::LockedInstance instance, const Wanted& wanted,
                     match::Message& message) {
     if (wanted.take && !others_.unexpected.accept_or_discard(instance, message)) return false;
     if (base_.is_self(message.peer))

@@ -46,7 +46,7 @@ private:
     match::Message* search(core::Thread& thread, const Wanted& wanted);
     bool search_at_home(ProgressCall& call, const Wanted& wanted, match::Message*& message);
     match::Message* search_instance(instance::LockedInstance instance, const Wanted& wanted);
-    bool settle(instance::LockedInstance instance, const Wanted& wanted, match::Message& message);
+    bool accept(instance::LockedInstance instance, const Wanted& wanted, match::Message& message);
 
     Base& base_;
     const Others others_;

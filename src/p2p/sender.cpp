@@ -183,7 +183,7 @@ void Sender::post_or_queue(instance::Instance& instance, const Outbound& message
 }
 
 void Sender::after_queueing() {
-    // The receiver must be asked to notify when there is room. A thread that parks does that. But
+    // The receiver must be asked to notify when there is room. A thread that sleeps does that. But
     // this one may go away, and the leader may sleep unaware of the backlog.
     std::atomic_thread_fence(
         seq_cst);  // the leader says that it sleeps, passes a fence, then looks

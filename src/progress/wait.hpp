@@ -311,8 +311,8 @@ public:
           condition_(condition),
           instances_(condition.instances()) {
         engine_.add_parked(instances_, +1);
-        thread_.progress.parks.add();
-        tool::raise(tool::Event::thread_parks, {thread_.system_id});
+        thread_.progress.sleeps.add();
+        tool::raise(tool::Event::thread_sleeps, {thread_.system_id});
         engine_.lot().enter(thread_);
         engine_.cool(instances_);
         engine_.stir_idle_rings();

@@ -82,7 +82,7 @@ public:
         const std::span<const iovec> here(here_, number_), remote(remote_, number_);
         const std::int32_t process = there_.spot.target->process;
         const p2p::PeerMemory& memory = there_.thread.engine->peer_memory();
-        std::lock_guard guard(gate_of(there_.window, there_.rank).accumulate);
+        std::lock_guard guard(state_of(there_.window, there_.rank).accumulate);
         if (!memory.read(process, here, remote)) return false;
         for (std::size_t i = 0; i < number_; ++i) {
             pieces_[i].target = reinterpret_cast<Place>(here_[i].iov_base);
@@ -138,7 +138,7 @@ public:
             return there_.window.service->accumulate(there_.thread, there_.rank, operation_,
                                                      there_.type, piece);
         if (!there_.spot.direct && short_pieces_.is_for(piece)) return short_pieces_.add(piece);
-        std::lock_guard guard(gate_of(there_.window, there_.rank).accumulate);
+        std::lock_guard guard(state_of(there_.window, there_.rank).accumulate);
         if (!there_.spot.direct) return apply_remotely(there_, operation_, piece);
         apply_in_place(operation_, piece);
         return true;
@@ -257,7 +257,7 @@ bool swap(Thread& thread, Window& window, const Remote& there, const Spot& spot,
     if (spot.by_message)
         return window.service->compare_and_swap(thread, there.rank, spot.place, origin, compare,
                                                 result, bytes);
-    std::lock_guard guard(gate_of(window, there.rank).accumulate);
+    std::lock_guard guard(state_of(window, there.rank).accumulate);
     if (spot.direct) {
         swap_in_place(spot.place, origin, compare, result, bytes);
         return true;

@@ -13,13 +13,13 @@ namespace heddle::rma {
 
 inline int complete_operations(core::Thread& thread, objects::Window& window) {
     const int near = flush_gathered(thread, window);
-    settle(thread, window);
+    order_operations(thread, window);
     const int far = flush_far(thread, window);
     return near != MPI_SUCCESS ? near : far;
 }
 inline int complete_operations(core::Thread& thread, objects::Window& window, std::int32_t rank) {
     const int near = flush_gathered(thread, window, rank);
-    settle(thread, window);
+    order_operations(thread, window);
     const int far = flush_far(thread, window, rank);
     return near != MPI_SUCCESS ? near : far;
 }

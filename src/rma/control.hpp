@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// State that the processes of a window share besides its memory. It begins with the lock of all
-/// targets and its waiters, and a gate for each target. Places for processes that wait at gates
+/// targets and its waiters, and the state of each target. Places for processes that wait at targets
 /// follow, and the regions of a dynamic window. All of it begins as zeroes, at the start of the
 /// segment.
 
@@ -38,7 +38,7 @@ struct alignas(cache_line) Front {
 };
 
 /// The state of one target.
-struct Gate {
+struct TargetState {
     alignas(cache_line) WindowLock lock;
     /// Rank + 1 of the process with the exclusive lock, for a report.
     std::atomic<std::int32_t> writer;
@@ -60,7 +60,7 @@ inline constexpr std::size_t most_regions = std::size_t{1} << 18;
 
 /// The offsets of this state in the segment of a window.
 struct ControlLayout {
-    std::size_t gates, parties, places, regions, end;
+    std::size_t target_states, parties, places, regions, end;
 
     static constexpr std::uint32_t places_of(std::int32_t ranks) noexcept {
         return std::bit_ceil(static_cast<std::uint32_t>(ranks));
@@ -68,8 +68,8 @@ struct ControlLayout {
     static constexpr ControlLayout of(std::int32_t ranks, bool dynamic) noexcept {
         const auto count = static_cast<std::size_t>(ranks);
         ControlLayout layout{};
-        layout.gates = sizeof(Front);
-        layout.parties = layout.gates + count * sizeof(Gate);
+        layout.target_states = sizeof(Front);
+        layout.parties = layout.target_states + count * sizeof(TargetState);
         layout.places = layout.parties + count * sizeof(WholeParty);
         layout.regions = layout.places + count * places_of(ranks) * sizeof(std::uint32_t);
         layout.regions = (layout.regions + cache_line - 1) / cache_line * cache_line;
@@ -78,8 +78,8 @@ struct ControlLayout {
     }
 };
 
-inline Gate& gate_of(const objects::Window& window, std::int32_t rank) noexcept {
-    return window.gates[rank];
+inline TargetState& state_of(const objects::Window& window, std::int32_t rank) noexcept {
+    return window.target_states[rank];
 }
 inline WholeLock::Parties parties_of(const objects::Window& window) noexcept {
     return {window.parties, static_cast<std::size_t>(window.ranks)};

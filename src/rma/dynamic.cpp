@@ -16,7 +16,7 @@ using core::Thread;
 using objects::Window;
 
 std::span<Region> regions_of(const Window& window, std::int32_t rank) noexcept {
-    const std::size_t used = gate_of(window, rank).regions.load(acquire);  // A2: pairs with R2
+    const std::size_t used = state_of(window, rank).regions.load(acquire);  // A2: pairs with R2
     return {window.regions + static_cast<std::size_t>(rank) * most_regions, used};
 }
 std::span<Region> own_regions(const Window& window) noexcept {
@@ -37,7 +37,7 @@ Region* free_region(const Window& window, std::span<Region> used) noexcept {
     });
     if (free != used.end()) return &*free;
     if (used.size() == most_regions) return nullptr;
-    gate_of(window, window.communicator->rank)
+    state_of(window, window.communicator->rank)
         .regions.store(static_cast<std::uint32_t>(used.size() + 1), release);  // R2: it is empty
     return used.data() + used.size();
 }

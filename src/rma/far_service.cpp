@@ -196,7 +196,7 @@ void FarService::accumulate(const Question& question) {
     if (is_atomic(operation, piece.target)) {
         apply_atomically(operation, piece);
     } else {
-        const std::lock_guard guard(gate_of(window_, rank_).accumulate);
+        const std::lock_guard guard(state_of(window_, rank_).accumulate);
         apply_in_place(operation, piece);
     }
     if (wanted) answer(question, std::move(result), bytes);
@@ -214,7 +214,7 @@ void FarService::compare_and_swap(const Question& question) {
     if (is_atomic(each, target)) {
         compare_and_swap_element(bytes, target, origin, compare, result.get());
     } else {
-        const std::lock_guard guard(gate_of(window_, rank_).accumulate);
+        const std::lock_guard guard(state_of(window_, rank_).accumulate);
         swap_in_place(target, origin, compare, result.get(), bytes);
     }
     answer(question, std::move(result), bytes);
@@ -250,24 +250,24 @@ LockAnswer FarService::lock(Thread& thread, std::int32_t rank, bool exclusive,
     const auto stage = static_cast<LockStage>(asked.length);
     if (exclusive && stage != LockStage::at_gate && !is_let_in(rank, stage, asked.operation != 0))
         return {LockAnswer::queued_at_whole, 0, 0};
-    Gate& gate = gate_of(window_, rank_);
+    TargetState& state = state_of(window_, rank_);
     const WindowLock::Places places = places_of(window_, rank_);
     const WindowLock::Ticket ticket = stage == LockStage::at_gate
         ? static_cast<WindowLock::Ticket>(asked.address)
-        : gate.lock.take_ticket();
+        : state.lock.take_ticket();
     const auto admitted = [&] {
-        return exclusive ? gate.lock.admits_writer(ticket) : gate.lock.admits_reader(ticket);
+        return exclusive ? state.lock.admits_writer(ticket) : state.lock.admits_reader(ticket);
     };
     while (!admitted()) {
-        const std::int32_t writer = gate.writer.load(relaxed);
-        gate.lock.wait_in_place(ticket, rank, exclusive, places);
-        if (!admitted() || !gate.lock.stop_waiting(ticket, places))
+        const std::int32_t writer = state.writer.load(relaxed);
+        state.lock.wait_in_place(ticket, rank, exclusive, places);
+        if (!admitted() || !state.lock.stop_waiting(ticket, places))
             return {LockAnswer::queued, ticket, writer};
     }
     if (exclusive)
-        gate.writer.store(rank + 1, relaxed);
+        state.writer.store(rank + 1, relaxed);
     else
-        pass_on(thread, gate.lock.come_in(ticket, places));
+        pass_on(thread, state.lock.come_in(ticket, places));
     return {LockAnswer::granted, ticket, 0};
 }
 
@@ -280,11 +280,11 @@ bool FarService::is_let_in(std::int32_t rank, LockStage stage, bool holds) noexc
 }
 
 void FarService::unlock(Thread& thread, bool exclusive, std::uint32_t ticket) {
-    Gate& gate = gate_of(window_, rank_);
+    TargetState& state = state_of(window_, rank_);
     const WindowLock::Places places = places_of(window_, rank_);
-    if (!exclusive) return pass_on(thread, gate.lock.leave_as_reader(places));
-    gate.writer.store(0, relaxed);
-    pass_on(thread, gate.lock.leave_as_writer(ticket, places));
+    if (!exclusive) return pass_on(thread, state.lock.leave_as_reader(places));
+    state.writer.store(0, relaxed);
+    pass_on(thread, state.lock.leave_as_writer(ticket, places));
     if (window_.front->lock.leave_as_writer(parties_of(window_))) tell_all_let_in(thread);
 }
 

@@ -11,8 +11,8 @@
 /// Locks          are acquired and released once that thread holds no lock: this may take a message
 ///                to a process on this node. A process has one such question pending for a target,
 ///                so that their order does not matter. No thread waits. A process that is not
-///                admitted is told that. It is left at the gate or at the lock of all targets. The
-///                process that lets it in notifies it.
+///                admitted is told that. It is left at the target or at the lock of all targets.
+///                The process that lets it in notifies it.
 /// Trust          places are checked again: memory may have been detached.
 /// Life           shared with questions that are put off.
 

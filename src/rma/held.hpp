@@ -44,7 +44,7 @@ private:
 
 /// Orders an operation before the ones that follow the end of an epoch or a flush. After a put, a
 /// later get, perhaps of other memory, must not be earlier: stores wait in the processor.
-inline void settle(core::Thread& thread, objects::Window& window) noexcept {
+inline void order_operations(core::Thread& thread, objects::Window& window) noexcept {
     std::atomic_thread_fence(seq_cst);
     if (window.instances.load(relaxed) != 0) [[unlikely]]
         pass_instances(thread, window);

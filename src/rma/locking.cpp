@@ -28,32 +28,33 @@ public:
     Holder(Thread& thread, Window& window, std::int32_t target) noexcept
         : thread_(thread),
           window_(window),
-          gate_(gate_of(window, target)),
+          state_(state_of(window, target)),
           places_(rma::places_of(window, target)),
           target_(target) {}
 
     int acquire_as_reader() {
-        const Ticket ticket = gate_.lock.take_ticket();
+        const Ticket ticket = state_.lock.take_ticket();
         if (const int error = wait(ticket, false)) return error;
-        pass_on(gate_.lock.come_in(ticket, places_));
+        pass_on(state_.lock.come_in(ticket, places_));
         return MPI_SUCCESS;
     }
-    void leave_as_reader() { pass_on(gate_.lock.leave_as_reader(places_)); }
+    void leave_as_reader() { pass_on(state_.lock.leave_as_reader(places_)); }
 
     /// Acquires the lock. `holds`: this process has another lock of the window.
     int acquire_as_writer(bool holds) {
         if (window_.front->lock.enter_as_writer(parties_of(window_), me(), holds) != WholeState::in)
             [[unlikely]]
             if (const int error = wait_as_writer(thread_, window_, target_, holds)) return error;
-        const Ticket ticket = gate_.lock.take_ticket();
+        const Ticket ticket = state_.lock.take_ticket();
         if (const int error = wait(ticket, true)) return error;
-        gate_.writer.store(me() + 1, relaxed);
+        state_.writer.store(me() + 1, relaxed);
         window_.targets[target_].ticket.store(ticket, relaxed);
         return MPI_SUCCESS;
     }
     void leave_as_writer() {
-        gate_.writer.store(0, relaxed);
-        pass_on(gate_.lock.leave_as_writer(window_.targets[target_].ticket.load(relaxed), places_));
+        state_.writer.store(0, relaxed);
+        pass_on(
+            state_.lock.leave_as_writer(window_.targets[target_].ticket.load(relaxed), places_));
         if (window_.front->lock.leave_as_writer(parties_of(window_))) [[unlikely]]
             tell_let_in(thread_, window_);
     }
@@ -61,7 +62,7 @@ public:
 private:
     std::int32_t me() const noexcept { return window_.communicator->rank; }
     bool admitted(Ticket ticket, bool writer) const noexcept {
-        return writer ? gate_.lock.admits_writer(ticket) : gate_.lock.admits_reader(ticket);
+        return writer ? state_.lock.admits_writer(ticket) : state_.lock.admits_reader(ticket);
     }
 
     int wait(Ticket ticket, bool writer) {
@@ -69,8 +70,8 @@ private:
             return MPI_SUCCESS;
         thread_.windows.window_lock_waits.add();
         while (!admitted(ticket, writer)) {
-            gate_.lock.wait_in_place(ticket, me(), writer, places_);
-            if (admitted(ticket, writer) && gate_.lock.stop_waiting(ticket, places_)) break;
+            state_.lock.wait_in_place(ticket, me(), writer, places_);
+            if (admitted(ticket, writer) && state_.lock.stop_waiting(ticket, places_)) break;
             if (const int error = hear_of_admission()) return error;
         }
         return MPI_SUCCESS;
@@ -78,7 +79,7 @@ private:
 
     int hear_of_admission() {
         return rma::hear_of_admission(thread_, window_, admitted_message + target_,
-                                      {target_, &gate_.writer});
+                                      {target_, &state_.writer});
     }
 
     /// Notifies the waiter that `entry` names: it is admitted.
@@ -90,7 +91,7 @@ private:
 
     Thread& thread_;
     Window& window_;
-    Gate& gate_;
+    TargetState& state_;
     const WindowLock::Places places_;
     const std::int32_t target_;
 };

@@ -85,11 +85,11 @@ bool is_first_here(const Window& window) noexcept {
 }
 
 /// A window that is being made. Its destructor frees the window unless it is kept.
-class Draft {
+class WindowParts {
 public:
-    Draft(objects::Process& process, Window& window) noexcept
+    WindowParts(objects::Process& process, Window& window) noexcept
         : process_(process), window_(&window) {}
-    ~Draft() {
+    ~WindowParts() {
         if (window_ == nullptr) return;
         if (window_->far_service != nullptr)
             process_.engine->far().listeners().remove(context_of(*window_->communicator));
@@ -97,8 +97,8 @@ public:
             process_.node.segments().give(window_->segment);
         objects::close_handle(process_, *window_);
     }
-    Draft(const Draft&) = delete;
-    Draft& operator=(const Draft&) = delete;
+    WindowParts(const WindowParts&) = delete;
+    WindowParts& operator=(const WindowParts&) = delete;
     Window& operator*() const noexcept { return *window_; }
     Window& keep() noexcept { return *std::exchange(window_, nullptr); }
 
@@ -137,7 +137,7 @@ void point_into(Window& window, const std::vector<std::uint64_t>& places) {
     const ControlLayout layout =
         ControlLayout::of(window.ranks, window.flavor == MPI_WIN_FLAVOR_DYNAMIC);
     window.front = reinterpret_cast<Front*>(begin);
-    window.gates = reinterpret_cast<Gate*>(begin + layout.gates);
+    window.target_states = reinterpret_cast<TargetState*>(begin + layout.target_states);
     window.parties = reinterpret_cast<WholeParty*>(begin + layout.parties);
     window.places = reinterpret_cast<std::atomic<std::uint32_t>*>(begin + layout.places);
     window.regions = reinterpret_cast<Region*>(begin + layout.regions);
@@ -328,22 +328,22 @@ int make(core::Thread& thread, objects::Communicator& parent, const Wish& wish, 
         piece = thread.process->node_memory.piece_with(wish.memory,
                                                        static_cast<std::size_t>(wish.bytes));
     if (const int error = agree(thread, parent, wish, piece.get(), parts)) return error;
-    Draft draft(*thread.process, furnish(*thread.process, parent, wish, parts));
-    (*draft).own_piece = std::move(piece);
-    const std::vector<std::uint64_t> places = places_in_segment(wish.flavor, *draft, parts);
+    WindowParts made(*thread.process, furnish(*thread.process, parent, wish, parts));
+    (*made).own_piece = std::move(piece);
+    const std::vector<std::uint64_t> places = places_in_segment(wish.flavor, *made, parts);
     if (places.empty())
         return objects::fail(thread, &parent, MPI_ERR_SIZE, "the window is larger than addresses");
     bool mapped = false;
-    if (const int error = share_segment(thread, *draft, places.back(), mapped)) return error;
+    if (const int error = share_segment(thread, *made, places.back(), mapped)) return error;
     if (!mapped) return no_memory(thread, parent, places.back());
-    point_into(*draft, places);
-    if (const int error = share_pieces(thread, *draft, parts)) return error;
-    if (const int error = begin_service(thread, *draft)) return error;
-    if (const int error = serve_other_nodes(thread, *draft)) return error;
-    if (has_targets_of_the_kernel(thread, *draft))
-        (*draft).gathered = std::make_shared<Gathered>(*draft);
-    open_short_ways(*thread.engine, *draft);
-    result = &draft.keep();
+    point_into(*made, places);
+    if (const int error = share_pieces(thread, *made, parts)) return error;
+    if (const int error = begin_service(thread, *made)) return error;
+    if (const int error = serve_other_nodes(thread, *made)) return error;
+    if (has_targets_of_the_kernel(thread, *made))
+        (*made).gathered = std::make_shared<Gathered>(*made);
+    open_short_ways(*thread.engine, *made);
+    result = &made.keep();
     return MPI_SUCCESS;
 }
 
@@ -351,7 +351,7 @@ int free(core::Thread& thread, Window& window) {
     (void)complete_operations(thread, window);  // operations may follow a fence until here
     if (const int error = meet(thread, *window.communicator)) return error;
     if (window.service != nullptr) window.service->end(thread);
-    const Draft gone(*thread.process, window);
+    const WindowParts gone(*thread.process, window);
     return MPI_SUCCESS;
 }
 

@@ -5,7 +5,7 @@
 /// one group is in. One word counts both.
 ///
 /// Order          a writer enters here before it asks for the lock of its target. So a process
-///                waits in one place: readers of all targets never wait at gates. Each process
+///                waits in one place: readers of all targets never wait at targets. Each process
 ///                waits until the other group has left. The groups take turns: a process that comes
 ///                while others wait, waits behind them.
 /// Holders        a writer whose process has another lock of the window overtakes waiting readers

@@ -24,7 +24,7 @@
 
 enum {
     rounds = 10,
-    enough_parks = 20,
+    enough_sleeps = 20,
     most_turns = 5,    /* other processes on the cores may disturb some */
     passed_on = 0x4865 /* third argument, which the kernel ignores */
 };
@@ -100,22 +100,22 @@ static void talk(int rank) {
     }
 }
 
-/* Exchanges until there were enough parks. Returns whether there were many fences for them. */
+/* Exchanges until there were enough sleeps. Returns whether there were many fences for them. */
 static int passes_fences(int rank, MPI_Comm pair, int says_so) {
-    const int parks_before = (int)counter("parks"), fences_before = atomic_load(&fences);
-    for (int parks = 0; parks < enough_parks;) {
-        const int before = (int)counter("parks");
+    const int sleeps_before = (int)counter("sleeps"), fences_before = atomic_load(&fences);
+    for (int sleeps = 0; sleeps < enough_sleeps;) {
+        const int before = (int)counter("sleeps");
         talk(rank);
-        parks = (int)counter("parks") - parks_before;
-        int few = parks - before + parks_before < rounds / 2;
+        sleeps = (int)counter("sleeps") - sleeps_before;
+        int few = sleeps - before + sleeps_before < rounds / 2;
         OK(MPI_Allreduce(MPI_IN_PLACE, &few, 1, MPI_INT, MPI_MAX, pair));
-        OK(MPI_Allreduce(MPI_IN_PLACE, &parks, 1, MPI_INT, MPI_MIN, pair));
+        OK(MPI_Allreduce(MPI_IN_PLACE, &sleeps, 1, MPI_INT, MPI_MIN, pair));
         if (few && computing < 16000000) computing *= 2;
     }
-    const int parks = (int)counter("parks") - parks_before;
+    const int sleeps = (int)counter("sleeps") - sleeps_before;
     const int passed = atomic_load(&fences) - fences_before;
-    if (passed * 5 <= parks) return 0;
-    if (says_so) fprintf(stderr, "rank %d: %d fences in %d parks\n", rank, passed, parks);
+    if (passed * 5 <= sleeps) return 0;
+    if (says_so) fprintf(stderr, "rank %d: %d fences in %d sleeps\n", rank, passed, sleeps);
     return 1;
 }
 

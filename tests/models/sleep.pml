@@ -45,7 +45,7 @@ bit listed[2];
 bit hot[2] = 1;             /* both rings have been polled lately */
 bit listed[2] = 1;
 #endif
-bit settled[2];
+bit fenced[2];
 bit moved_since[2];
 bit rung[2];
 bit locked[2];
@@ -135,7 +135,7 @@ inline deliver_and_unlock(t, q) {
             if
             :: !SEES_HOT(t, q) && parked[q] == 0 ->
                 hot_buffer[2 * t + q] = 2;
-                settled[q] = 0;
+                fenced[q] = 0;
                 if
                 :: leader_sleeps -> ring_bell()
                 :: else
@@ -213,12 +213,12 @@ inline cool_idle(t, q) {
 #ifdef EARLY_UNLIST
             :: !SEES_HOT(t, q) && !moved_since[q] && published[q] == consumed[q] -> listed[q] = 0
 #else
-            :: settled[q] && !moved_since[q] && published[q] == consumed[q] -> listed[q] = 0
+            :: fenced[q] && !moved_since[q] && published[q] == consumed[q] -> listed[q] = 0
 #endif
             :: else
             fi;
             hot_buffer[2 * t + q] = 1;
-            settled[q] = 1
+            fenced[q] = 1
         fi;
         moved_since[q] = 0;
         locked[q] = 0

@@ -150,7 +150,7 @@ static void unexpected(int rank) {
 static void hints_and_wrong_use(void) {
     struct seen seen;
     MPI_Info info;
-    MPI_T_event_registration r = listen_to("thread_parks", &seen), stale = r;
+    MPI_T_event_registration r = listen_to("thread_sleeps", &seen), stale = r;
     OK(MPI_Info_create(&info));
     OK(MPI_T_event_handle_set_info(r, info));
     OK(MPI_T_event_callback_set_info(r, MPI_T_CB_REQUIRE_NONE, info));

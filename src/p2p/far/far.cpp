@@ -64,7 +64,7 @@ public:
     void streamed() noexcept override { far_.others_.announced.end(); }
     void has_read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) noexcept override {
         call.thread.copying.single_copy_bytes.add(bytes);
-        far_.others_.copies.settle(call, pull);
+        far_.others_.copies.finish_copy(call, pull);
     }
     void has_not_read(ProgressCall& call, const Pull& pull, std::uint64_t bytes) noexcept override {
         far_.others_.copies.fetch(call, pull, bytes);

@@ -134,19 +134,19 @@ void Recipes::count_reference(core::Thread& thread, objects::Communicator& commu
                                       relaxed);  // the caller has one, too
 }
 
-bool Recipes::set_aside(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
-                        const transport::Header& header) {
+bool Recipes::reorder(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
+                      const transport::Header& header) {
     if (!base_.is_sequenced()) return false;
     core::Thread& thread = call.thread;
     match::Message& message = others_.receiver.copy_of({call, process, header, &instance});
     message.next = nullptr;
-    (thread.set_aside == nullptr ? thread.set_aside : thread.last_set_aside->next) = &message;
-    thread.last_set_aside = &message;
+    (thread.reordered == nullptr ? thread.reordered : thread.last_reordered->next) = &message;
+    thread.last_reordered = &message;
     return true;
 }
 
-void Recipes::match_set_aside(ProgressCall& call) {
-    for (match::Message* next = std::exchange(call.thread.set_aside, nullptr); next != nullptr;) {
+void Recipes::match_reordered(ProgressCall& call) {
+    for (match::Message* next = std::exchange(call.thread.reordered, nullptr); next != nullptr;) {
         match::Message& message = *std::exchange(next, next->next);
         const match::Envelope& of = message.envelope;
         const instance::InstanceLock home(

@@ -45,9 +45,9 @@ public:
 
     /// Takes a message out of a ring, to be matched at its home. Returns false if the ring must be
     /// left as it is.
-    bool set_aside(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
-                   const transport::Header& header);
-    void match_set_aside(ProgressCall& call);
+    bool reorder(ProgressCall& call, instance::LockedInstance instance, std::int32_t process,
+                 const transport::Header& header);
+    void match_reordered(ProgressCall& call);
     /// Matches all messages, also those that another thread would look at next.
     void match_all_that_came(ProgressCall& call);
 

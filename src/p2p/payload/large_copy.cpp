@@ -86,7 +86,7 @@ void LargeCopy::take_stream(ProgressCall& call, Pull pull, std::uint64_t bytes) 
     call.thread.copying.pipelined_bytes.add(std::min(bytes, pull.from));
     stream.leave();
     if (closed) return fetch(call, pull, bytes);
-    if (pull.synchronous) return settle(call, pull);
+    if (pull.synchronous) return finish_copy(call, pull);
     call.complete(*pull.receive);
 }
 
@@ -112,7 +112,7 @@ std::uint64_t LargeCopy::take_claimed(const Pull& pull, IncomingStream& stream) 
 // --- out of the sender's memory ---
 
 void LargeCopy::fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes) {
-    if (bytes <= pull.from) return settle(call, pull);
+    if (bytes <= pull.from) return finish_copy(call, pull);
     if (may_read(pull) && read_payload(call, pull, bytes)) return;
     core::Request& receive = *pull.receive;
     receive.remaining = bytes - pull.from;
@@ -121,7 +121,7 @@ void LargeCopy::fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes)
     sender_.control(call, pull.instance, pull.process, fields);
 }
 
-void LargeCopy::settle(ProgressCall& call, const Pull& pull) {
+void LargeCopy::finish_copy(ProgressCall& call, const Pull& pull) {
     sender_.control(call, pull.instance, pull.process, FinFields{pull.sender});
     set_awaits_payload(*pull.receive, false);
     call.complete(*pull.receive);
@@ -149,7 +149,7 @@ bool LargeCopy::read_payload(ProgressCall& call, const Pull& pull, std::uint64_t
         return false;
     }
     call.thread.copying.single_copy_bytes.add(bytes - pull.from);
-    settle(call, pull);
+    finish_copy(call, pull);
     return true;
 }
 
@@ -202,7 +202,7 @@ bool LargeCopy::read_and_share(ProgressCall& call, const Pull& pull, std::uint64
     give_shared_copy(*copy, number);
     if (!last) return true;  // completed by end_sharing()
     call.thread.copying.single_copy_bytes.add(bytes);
-    settle(call, pull);
+    finish_copy(call, pull);
     return true;
 }
 
@@ -271,7 +271,7 @@ void LargeCopy::finish_sharing(ProgressCall& call, const Undone& undone) {
     give_shared_copy(copy, undone.number);
     if (!last) return;
     call.thread.copying.single_copy_bytes.add(bytes);
-    settle(call, {&receive, undone.process, undone.instance, undone.sender, 0, bytes});
+    finish_copy(call, {&receive, undone.process, undone.instance, undone.sender, 0, bytes});
 }
 
 }  // namespace heddle::p2p

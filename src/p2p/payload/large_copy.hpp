@@ -42,7 +42,7 @@ public:
     /// Gets the first `bytes` of the message, as far as the sender still has them.
     void fetch(ProgressCall& call, const Pull& pull, std::uint64_t bytes);
     /// Tells the sender that the payload is here, and completes the receive.
-    void settle(ProgressCall& call, const Pull& pull);
+    void finish_copy(ProgressCall& call, const Pull& pull);
 
     /// Does the sender's part of a shared copy. It does nothing if this process cannot write into
     /// the receiver. The send may be complete and gone.

@@ -59,14 +59,14 @@ TEST(Counters, say_what_waits_for_room) {
     });
 }
 
-/// A thread that waits for long parks once, and is woken.
+/// A thread that waits for long sleeps once, and is woken.
 TEST(Counters, say_that_a_thread_slept) {
     heddle::testing::run_job(2, 1, [&](int rank, int) {
         heddle::core::Thread& me = *heddle::objects::current_thread;
         if (rank == 1) {
             MPI_Recv(nullptr, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            EXPECT_GE(me.progress.parks.value(), 1U);
-            EXPECT_EQ(counted(CounterIndex::parks), me.progress.parks.value());
+            EXPECT_GE(me.progress.sleeps.value(), 1U);
+            EXPECT_EQ(counted(CounterIndex::sleeps), me.progress.sleeps.value());
             EXPECT_GE(counted(CounterIndex::progress_empty), 1U);
             EXPECT_GE(counted(CounterIndex::progress_productive), 1U);
             return;

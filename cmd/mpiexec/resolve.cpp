@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "settle.hpp"
+#include "resolve.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -148,13 +148,13 @@ void check_descriptors(int ranks, int descriptors_per_rank) {
 
 }  // namespace
 
-void settle_program(Program& program) {
+void resolve_program(Program& program) {
     check_directory(program);
     program.file = find_file(program);
 }
 
-void settle(Job& job, int cores) {
-    for (Program& program : job.programs) settle_program(program);
+void resolve(Job& job, int cores) {
+    for (Program& program : job.programs) resolve_program(program);
     fill_ranks(job, cores);
     if (job.input == InputTo::one_rank && job.input_rank >= job.size())
         throw Failure(exit_usage,

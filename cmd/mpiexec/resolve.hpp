@@ -10,11 +10,11 @@
 namespace heddle::mpiexec {
 
 /// Fills in `ranks` and `file` of every program, or throws Failure.
-void settle(Job& job, int cores);
+void resolve(Job& job, int cores);
 
 /// Finds the file of one program, or throws Failure. Its code is exit_failed for a directory that
 /// cannot be entered.
-void settle_program(Program& program);
+void resolve_program(Program& program);
 
 /// Returns whether mpiexec may open enough files to serve `ranks` processes.
 bool descriptors_suffice(int ranks, int descriptors_per_rank);
