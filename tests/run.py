@@ -4,7 +4,7 @@
 
 Tests that cannot run here are skipped. Each is listed at the end with its reason: the last line it has printed, or of unit
 tests what GTEST_SKIP says. HEDDLE_REQUIRE=all makes them an error, but for those that tests/may_skip.txt allows.
-A run of no test is an error.
+A run of no test is an error. The tests that took longest are listed, too: unit tests apart from the programs of many.
 """
 import fnmatch
 import os
@@ -15,6 +15,8 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+SLOW_UNIT = re.compile(r"^slow: (\S+): (\d+)$", re.MULTILINE)
+SLOWEST = 10
 SKIPPED_UNIT = re.compile(r"^skipped: (\S+): (.*)$", re.MULTILINE)
 
 
@@ -24,8 +26,8 @@ def last_line(text):
 
 
 def read_report(path):
-    """Returns the number of tests that ran, and a list of pairs (name, reason) of those that were skipped."""
-    ran, skipped = 0, []
+    """Returns the number of tests that ran, pairs (name, reason) of those that were skipped, and pairs (seconds, name)."""
+    ran, skipped, times = 0, [], []
     for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
         output = case.findtext("system-out")
         if case.get("status") == "notrun":
@@ -33,7 +35,9 @@ def read_report(path):
             continue
         ran += 1
         skipped += SKIPPED_UNIT.findall(output or "")
-    return ran, skipped
+        units = [(int(time) / 1000, name) for name, time in SLOW_UNIT.findall(output or "")]
+        times += units or [(float(case.get("time")), case.get("name"))]
+    return ran, skipped, times
 
 
 def read_allowed(path):
@@ -59,11 +63,13 @@ def main():
     report = build / "tests.xml"
     report.unlink(missing_ok=True)
     requires_all = os.environ.pop("HEDDLE_REQUIRE", "") == "all"  # mpiexec would warn that it does not know it
-    code = subprocess.call(["ctest", "--test-dir", str(build), "--output-on-failure",
+    code = subprocess.call(["ctest", "--test-dir", str(build), "--output-on-failure", "--test-output-size-passed", "65536",
                             "--output-junit", str(report), *sys.argv[2:]])
     if not report.exists():
         sys.exit(f"run.py: no report of the tests in {report}")
-    ran, skipped = read_report(report)
+    ran, skipped, times = read_report(report)
+    slowest = ", ".join(f"{name} {seconds:.0f}" for seconds, name in sorted(times, reverse=True)[:SLOWEST])
+    print(f"\nseconds of the slowest: {slowest}")
     print(f"\n{ran} tests ran, {len(skipped)} were skipped", flush=True)
     refused = say_skipped(skipped, read_allowed(HERE / "may_skip.txt"))
     if ran == 0:

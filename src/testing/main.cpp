@@ -5,6 +5,7 @@
 ///          the test. Tests that wait have a watchdog of their own, which reports more
 ///          (testing/watchdog.hpp).
 /// Skips    each is a line "skipped: NAME: reason", for tests/run.py.
+/// Times    each test that takes a second has a line "slow: NAME: milliseconds", also for it.
 /// Filter   a pattern of --gtest_filter without a matching test is an error. Otherwise a run
 ///          without tests would pass.
 
@@ -54,6 +55,10 @@ private:
     }
     void OnTestEnd(const testing::TestInfo& test) override {
         alarm(0);
+        constexpr testing::TimeInMillis long_time = 1000;
+        if (test.result()->elapsed_time() >= long_time)
+            std::printf("slow: %s: %lld\n", name_of(test).c_str(),
+                        static_cast<long long>(test.result()->elapsed_time()));
         if (!test.result()->Skipped()) return;
         std::string reason;
         for (int i = 0; i < test.result()->total_part_count(); ++i)
