@@ -13,7 +13,7 @@ Rank example() {
     rank.host = "node2";
     rank.thread_level = 3;
     rank.more_waiting = 2;
-    rank.traffic = {true, 10, 9};
+    rank.traffic = {true, 10, {9, 8}};
     Waiting& waiting = rank.waiting.emplace_back();
     waiting.thread = 77;
     waiting.version = 6;
@@ -39,7 +39,7 @@ TEST(PackedRank, unpacked_says_the_same) {
     EXPECT_FALSE(rank->end);
     EXPECT_EQ(rank->thread_level, 3);
     EXPECT_EQ(rank->more_waiting, 2U);
-    EXPECT_EQ(rank->traffic, (Traffic{true, 10, 9}));
+    EXPECT_EQ(rank->traffic, (Traffic{true, 10, {9, 8}}));
     ASSERT_EQ(rank->waiting.size(), 1U);
     EXPECT_EQ(rank->waiting[0].version, 6U);
     EXPECT_EQ(rank->waiting[0].location, "ring.c:12");

@@ -13,7 +13,6 @@
 #include <sstream>
 
 #include "launch/thread_names.hpp"
-#include "node/traffic.hpp"
 #include "program_waits.hpp"
 
 namespace heddle::hangs {
@@ -215,10 +214,13 @@ void make_fit(node::UnexpectedMessages& messages) {
 
 Traffic traffic_on(const node::Page& page) {
     const node::Traffic& counters = node::traffic_of(page);
-    return {counters.is_counted.load(memory_order_relaxed) != 0,
-            counters.sent.load(memory_order_relaxed) +
-                counters.sent_in_queue.load(memory_order_relaxed),
-            counters.taken.load(memory_order_relaxed)};
+    Traffic traffic;
+    traffic.is_counted = counters.is_counted.load(memory_order_relaxed) != 0;
+    traffic.taken = counters.taken.load(memory_order_relaxed);
+    for (std::size_t group = 0; group < node::traffic_groups; ++group)
+        traffic.sent[group] = counters.sent[group].load(memory_order_relaxed) +
+            counters.sent_in_queue[group].load(memory_order_relaxed);
+    return traffic;
 }
 
 std::vector<Waiting> waiting_on(const node::Page& page) {

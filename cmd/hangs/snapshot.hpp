@@ -12,12 +12,14 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "node/board.hpp"
+#include "node/traffic.hpp"
 
 namespace heddle::hangs {
 
@@ -61,10 +63,11 @@ struct Thread {
     std::uint64_t call_place = 0;
 };
 
-/// The messages that a rank has sent to other hosts, and has taken from them.
+/// The messages that a rank has sent to other hosts, and has taken from them (node/traffic.hpp).
 struct Traffic {
     bool is_counted = false;
-    std::uint64_t sent = 0, taken = 0;
+    std::uint64_t taken = 0;
+    std::array<std::uint64_t, node::traffic_groups> sent{};  ///< by the receiver's group
     bool operator==(const Traffic&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 
@@ -66,9 +67,11 @@ public:
 
 private:
     /// Compares counters. They stand still while threads sleep. If they do not, a thread ran, which
-    /// the wait of its rank shows.
+    /// the wait of its rank shows. Messages to ranks that have ended release no thread.
     std::string doubt_between_hosts() const {
-        std::uint64_t sent = 0, taken = 0;
+        std::array<std::uint64_t, node::traffic_groups> on_their_way{};
+        std::array<bool, node::traffic_groups> has_ended{};  // all ranks of the group
+        has_ended.fill(true);
         std::vector<int> uncounted;
         bool counts = false;  // true if a rank counts; some do wherever there is a network
         for (std::size_t i = 0; i < second_.ranks.size(); ++i) {
@@ -76,12 +79,18 @@ private:
             if (now.traffic != first_.ranks[i].traffic) return "messages are on their way";
             counts = counts || now.traffic.is_counted;
             if (!now.traffic.is_counted && !now.end) uncounted.push_back(now.rank);
-            sent += now.traffic.sent;
-            taken += now.traffic.taken;
+            for (std::size_t group = 0; group < node::traffic_groups; ++group)
+                on_their_way[group] += now.traffic.sent[group];
+            const std::size_t own_group = node::traffic_group(now.rank);
+            on_their_way[own_group] -= now.traffic.taken;
+            has_ended[own_group] = has_ended[own_group] && now.end;
         }
         if (counts && !uncounted.empty())
             return rank_list(uncounted) + " did not count what went to other hosts";
-        return sent == taken ? "" : "messages are on their way between hosts";
+        for (std::size_t group = 0; group < node::traffic_groups; ++group)
+            if (on_their_way[group] != 0 && !has_ended[group])
+                return "messages are on their way between hosts";
+        return "";
     }
     void add(std::size_t index) {
         const Rank &before = first_.ranks[index], &now = second_.ranks[index];

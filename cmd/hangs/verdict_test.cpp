@@ -130,22 +130,34 @@ TEST(Verdict, counts_no_thread_that_waits_for_another_one_of_its_rank) {
               Kind::none);
 }
 
+/// Counts messages from one rank to another one that has not taken them yet.
+void send(Looks& job, int from, int to, std::uint64_t messages) {
+    job.now.ranks[static_cast<std::size_t>(from)].traffic.sent[node::traffic_group(to)] += messages;
+}
+void take(Looks& job, int rank, std::uint64_t messages) {
+    job.now.ranks[static_cast<std::size_t>(rank)].traffic.taken += messages;
+}
+
 /// Returns circle() with each rank on a host of its own. Each rank has taken the messages of the
 /// one before.
 Looks circle_of_hosts() {
     Looks job = circle();
     job.now.several_hosts = true;
-    for (Rank& rank : job.now.ranks) rank.traffic = {true, 5, 5};
+    for (int rank = 0; rank < 3; ++rank) {
+        job.now.ranks[static_cast<std::size_t>(rank)].traffic.is_counted = true;
+        send(job, (rank + 2) % 3, rank, 5);
+        take(job, rank, 5);
+    }
     return job;
 }
 
 TEST(Verdict, on_several_hosts_needs_that_all_that_was_sent_is_taken) {
     Looks job = circle_of_hosts();
     EXPECT_EQ(job.verdict().kind, Kind::deadlock);
-    job.now.ranks[0].traffic.sent = 7;
-    job.now.ranks[2].traffic.taken = 7;
+    send(job, 0, 2, 2);
+    take(job, 2, 2);
     EXPECT_EQ(job.verdict().kind, Kind::deadlock);
-    job.now.ranks[1].traffic.sent = 6;
+    send(job, 1, 0, 1);
     const Verdict verdict = job.verdict();
     EXPECT_EQ(verdict.kind, Kind::none);
     EXPECT_EQ(verdict.sentences.front(), "no verdict: messages are on their way between hosts");
@@ -153,7 +165,7 @@ TEST(Verdict, on_several_hosts_needs_that_all_that_was_sent_is_taken) {
 
 TEST(Verdict, on_several_hosts_is_none_if_something_came_between_the_looks) {
     const auto both = [](Snapshot& later) {
-        later.ranks[0].traffic.sent = 6;
+        later.ranks[0].traffic.sent[1] = 6;
         later.ranks[1].traffic.taken = 6;
     };
     EXPECT_EQ(circle_of_hosts().verdict_after(both).kind, Kind::none);
@@ -165,7 +177,28 @@ TEST(Verdict, on_several_hosts_counts_what_ended_ranks_have_sent) {
     last.end = "ended with exit code 0";
     last.waiting.clear();
     EXPECT_EQ(job.verdict().kind, Kind::deadlock);
-    last.traffic.sent = 6;
+    send(job, 2, 1, 1);
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+}
+
+TEST(Verdict, on_several_hosts_leaves_out_messages_to_ended_ranks) {
+    Looks job = circle_of_hosts();
+    job.now.ranks[2].end = "ended with exit code 0";
+    send(job, 1, 2, 3);
+    EXPECT_EQ(job.verdict().kind, Kind::deadlock);
+    send(job, 2, 0, 1);
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+}
+
+TEST(Verdict, on_several_hosts_counts_messages_to_groups_of_ranks) {
+    Looks job = circle_of_hosts();
+    job.now.ranks[2].end = "ended with exit code 0";
+    Rank& other = job.now.ranks.emplace_back(job.now.ranks[0]);
+    other.rank = 2 + static_cast<int>(node::traffic_groups);
+    other.traffic.sent.fill(0);
+    other.traffic.taken = 0;
+    EXPECT_EQ(job.verdict().kind, Kind::deadlock);
+    send(job, 1, 2, 1);  // perhaps to the other rank of the group
     EXPECT_EQ(job.verdict().kind, Kind::none);
 }
 
@@ -187,7 +220,6 @@ TEST(Verdict, on_several_hosts_lets_the_thread_wake_whose_messages_are_counted) 
 TEST(Verdict, on_several_hosts_is_none_if_a_rank_does_not_count) {
     Looks job = circle_of_hosts();
     job.now.ranks[1].traffic = {};
-    job.now.ranks[0].traffic.sent = 0;
     EXPECT_EQ(job.verdict().sentences.front(),
               "no verdict: rank 1 did not count what went to other hosts");
     for (Rank& rank : job.now.ranks) rank.traffic = {};  // all ranks are on one of the hosts

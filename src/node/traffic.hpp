@@ -2,11 +2,13 @@
 #pragma once
 /// Messages that a rank exchanges with ranks of other hosts, counted on its page (node/board.hpp).
 /// If all threads of all ranks sleep and the sums are equal, nothing is under way between hosts
-/// (docs/adr/0066-verdicts-on-several-hosts.md).
+/// (docs/adr/0066-verdicts-on-several-hosts.md). What is sent is counted for each group of
+/// receivers, since a rank that has ended takes no more messages.
 ///
 /// Counted        each message, each piece of one and each read of remote memory. The thread that
 ///                begins it counts it as sent. It counts as taken once all that it changes has been
-///                changed. Processes of other jobs are left out.
+///                changed. A read counts as sent to its reader, which takes it. Processes of other
+///                jobs are left out.
 /// Writers        threads of the rank that hold its lane's lock, and for `sent_in_queue` the lock
 ///                of its queues.
 
@@ -18,11 +20,18 @@
 
 namespace heddle::node {
 
+inline constexpr std::size_t traffic_groups = 64;
+
+/// Returns the group of a rank of MPI_COMM_WORLD.
+inline constexpr std::size_t traffic_group(std::int32_t rank) noexcept {
+    return static_cast<std::size_t>(rank) % traffic_groups;
+}
+
 struct alignas(64) Traffic {
     std::atomic<std::uint64_t> is_counted;  ///< 0: this rank does not count
-    std::atomic<std::uint64_t> sent;
-    std::atomic<std::uint64_t> sent_in_queue;
     std::atomic<std::uint64_t> taken;
+    std::atomic<std::uint64_t> sent[traffic_groups];           ///< by the receiver's group
+    std::atomic<std::uint64_t> sent_in_queue[traffic_groups];  ///< likewise
 };
 static_assert(sizeof(Page) + sizeof(Traffic) <= board_page_bytes);
 

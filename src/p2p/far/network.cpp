@@ -54,7 +54,7 @@ struct Network::Adapter final : transport::Arrivals {
     bool arrived(transport::Peer peer, transport::Header& header) noexcept override {
         const bool taken = receiver.arrived(call, process(peer), header);
         if (taken) {
-            if (network.traffic_ != nullptr) network.count(network.traffic_->taken, process(peer));
+            network.count_taken(process(peer));
             network.counters_.network_received_messages.add();
             network.counters_.network_received_bytes.add(header.length);
         }
@@ -131,10 +131,9 @@ void Network::forget_guests(transport::Guests& guests,
     });
 }
 
-/// Counts with the guarding lock held. Processes of other jobs are left out; they count for
-/// themselves.
-void Network::count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept {
-    if (!numbers_.is_guest(process)) what.store(what.load(relaxed) + 1, relaxed);
+/// Counts for the launcher, with the lock that guards the count held.
+void Network::count_taken(std::int32_t from) noexcept {
+    if (counts(from)) adjust(traffic_->taken, 1);
 }
 
 // --- sending ---
@@ -174,7 +173,7 @@ void Network::append(HeldLane lane, Queue& queue, const instance::Pending& messa
     instance::Pending* const pending = lane->free.take(pending_);
     if (pending == nullptr) throw std::bad_alloc();
     *pending = message;
-    if (traffic_ != nullptr) count(traffic_->sent, queue.process);
+    if (counts(queue.process)) adjust(traffic_->sent[group_of(queue)], 1);
     waiting_.store(waiting_.load(relaxed) + 1, relaxed);
     queue.waiting.append(*pending);
     activate(lane, queue);
@@ -186,7 +185,7 @@ void Network::leave_in_queue(Queue& queue, const instance::Pending& message) {
     instance::Pending* const pending = free_for_fresh_.take(pending_);
     if (pending == nullptr) throw std::bad_alloc();
     *pending = message;
-    if (traffic_ != nullptr) count(traffic_->sent_in_queue, queue.process);
+    if (counts(queue.process)) adjust(traffic_->sent_in_queue[group_of(queue)], 1);
     if (queue.sent.empty()) queue.next_fresh = std::exchange(fresh_, &queue);
     queue.sent.append(*pending);
     ++fresh_count_;
@@ -270,7 +269,7 @@ bool Network::post_front(HeldLane lane, Receiver& receiver, Queue& queue) noexce
         lane->gathered.append(queue.waiting.take_front());
         return true;
     }
-    if (traffic_ != nullptr) count(traffic_->sent, queue.process);
+    if (counts(queue.process)) adjust(traffic_->sent[group_of(queue)], 1);
     pass_piece(pending, bytes);
     return true;
 }
@@ -353,7 +352,7 @@ bool Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std
         Reading** last = &lane->to_read;
         while (*last != nullptr) last = &(*last)->next;
         *last = reading.release();
-        if (traffic_ != nullptr) count(traffic_->sent, pull.process);
+        if (counts(pull.process)) adjust(traffic_->sent[node::traffic_group(numbers_.rank())], 1);
         (void)ask_for_pieces(lane, call, receiver);
         tell_worker_what_is_owed(lane);
     }
@@ -415,7 +414,7 @@ void Network::end_piece(HeldLane lane, ProgressCall& call, Receiver& receiver, R
 void Network::end_reading(HeldLane, ProgressCall& call, Receiver& receiver,
                           Reading& reading) noexcept {
     const std::unique_ptr<Reading> over(&reading);
-    if (traffic_ != nullptr) count(traffic_->taken, over->pull.process);
+    count_taken(over->pull.process);
     if (over->failed) return receiver.has_not_read(call, over->pull, over->bytes);
     counters_.network_received_bytes.add(over->bytes);
     receiver.has_read(call, over->pull, over->bytes);

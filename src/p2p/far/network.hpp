@@ -275,7 +275,19 @@ private:
     bool poll(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
     bool poll_and_see(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
     void free(HeldLane lane, instance::Pending& pending) noexcept;
-    void count(std::atomic<std::uint64_t>& what, std::int32_t process) const noexcept;
+    /// Returns whether messages that are exchanged with the process are counted for the launcher.
+    /// Processes of other jobs are left out.
+    bool counts(std::int32_t process) const noexcept {
+        return traffic_ != nullptr && !numbers_.is_guest(process);
+    }
+    static std::size_t group_of(const Queue& queue) noexcept {
+        return node::traffic_group(static_cast<std::int32_t>(queue.peer));
+    }
+    /// Adds with the lock held that guards the count.
+    static void adjust(std::atomic<std::uint64_t>& count, std::int64_t difference) noexcept {
+        count.store(count.load(relaxed) + static_cast<std::uint64_t>(difference), relaxed);
+    }
+    void count_taken(std::int32_t from) noexcept;
     static bool is_owed(HeldLane lane) noexcept {
         return lane->lanes.owes() || lane->active != nullptr || lane->to_read != nullptr;
     }
@@ -316,9 +328,10 @@ template <class IsIt>
 bool Network::take_out(std::int32_t process, const core::Request& send, IsIt&& is_it) {
     const LaneLock lane(*this);
     gather_sent(lane);
-    instance::Pending* const taken = queue_of(process).waiting.take_if(is_it);
+    Queue& queue = queue_of(process);
+    instance::Pending* const taken = queue.waiting.take_if(is_it);
     if (taken == nullptr) return false;
-    if (traffic_ != nullptr) count(traffic_->taken, process);
+    if (counts(process)) adjust(traffic_->sent[group_of(queue)], -1);
     free(lane, *taken);
     lane->exposed.erase(&send);
     return true;

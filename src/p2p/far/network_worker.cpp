@@ -44,7 +44,7 @@ void NetworkWorker::work() {
             network_.nap(nap);
         } else if (!engine.far().poll_surely(thread)) {
             // Messages that the worker has kept have woken no thread of the program.
-            if (sleepers != 0 && notice.is_cheap()) notice.write(thread);
+            if (sleepers != 0 && notice.is_stale() && notice.is_cheap()) notice.write(thread);
             network_.sleep(longest_sleep);
         }
     }

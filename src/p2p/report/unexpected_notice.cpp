@@ -75,16 +75,19 @@ void UnexpectedNotice::write(core::Thread& thread) noexcept {
     if (thread.page == nullptr) return;
     const std::lock_guard guard(writing_);
     const std::uint64_t changes = this->changes();
-    if (changes == written_.load(relaxed)) return;
-    // Messages that come meanwhile make it stale again.
-    written_.store(changes, relaxed);
-    node::UnexpectedMessages list = this->list();
-    // Messages of collectives come and go without a trace.
-    if (std::memcmp(&list, &listed_, sizeof list) == 0) return;
-    listed_ = list;
-    for (node::UnexpectedMessage& message : list.listed)
+    if (changes != written_.load(relaxed)) {
+        // Messages that come meanwhile make it stale again.
+        written_.store(changes, relaxed);
+        listed_ = list();
+    }
+    // A message may come before its communicator is complete here, or has its name.
+    node::UnexpectedMessages named = listed_;
+    for (node::UnexpectedMessage& message : named.listed)
         if (message.messages != 0) name(thread, message);
-    publish(*thread.page, list);
+    // Messages of collectives come and go without a trace.
+    if (std::memcmp(&named, &published_, sizeof named) == 0) return;
+    published_ = named;
+    publish(*thread.page, named);
 }
 
 }  // namespace heddle::p2p

@@ -30,7 +30,7 @@ public:
     bool is_stale() noexcept { return changes() != written_.load(relaxed); }
     /// Returns whether so few messages are kept that the leader can write for each new one.
     bool is_cheap() noexcept;
-    /// Writes the list if it is stale.
+    /// Writes the list if it is stale, or if names have changed since.
     void write(core::Thread& thread) noexcept;
 
 private:
@@ -41,6 +41,7 @@ private:
     const MessageOffers& offers_;
     sync::Mutex writing_;
     node::UnexpectedMessages listed_{};      ///< the list without names; guarded by writing_
+    node::UnexpectedMessages published_{};   ///< with names; guarded by writing_
     std::atomic<std::uint64_t> written_{0};  ///< changes() as of the list
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "mpi.h"
@@ -45,6 +46,39 @@ TEST(UnexpectedNotice, of_a_sleeping_process_lists_the_message_that_no_receive_a
             EXPECT_EQ(list.listed[0].tag, near_by);
             EXPECT_EQ(list.listed[1].messages, 0U);
             send(1, go_on);
+        }
+    });
+}
+
+TEST(UnexpectedNotice, is_written_again_with_the_name_that_its_communicator_has_got) {
+    std::atomic<const node::Page*> page{nullptr};
+    heddle::testing::run_job(2, 2, [&](int rank, int thread) {
+        static MPI_Comm halo;  // of rank 0
+        if (thread == 0) {
+            MPI_Comm own;
+            MPI_Comm_dup(MPI_COMM_WORLD, &own);
+            if (rank == 0) {
+                halo = own;
+                send(1, go_on);
+            } else {
+                receive(0, go_on);
+                MPI_Send(nullptr, 0, MPI_INT, 0, near_by, own);
+            }
+            receive(1 - rank, awaited);
+            if (rank == 0) MPI_Recv(nullptr, 0, MPI_INT, 1, near_by, own, MPI_STATUS_IGNORE);
+            MPI_Comm_free(&own);
+        } else if (rank == 0) {
+            EXPECT_STREQ(first_list().listed[0].communicator, "");
+            MPI_Comm_set_name(halo, "halo");
+            page.store(objects::current_thread->page);
+            receive(1, go_on);  // sleeps for so long that it writes again
+            send(1, awaited);
+        } else {
+            while (page.load() == nullptr || page.load()->unexpected_version.load(acquire) != 4)
+                std::this_thread::yield();
+            EXPECT_STREQ(page.load()->unexpected.listed[0].communicator, "halo");
+            send(0, go_on);
+            send(0, awaited);
         }
     });
 }
