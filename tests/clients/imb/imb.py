@@ -24,7 +24,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
-WHEELS = ("impi-devel", "intel-openmp")  # the programs; libiomp5.so, which MT needs
+WHEELS = ("impi-rt", "intel-openmp")  # the programs; libiomp5.so, which MT needs
 WANTED = re.compile(r"/(IMB-(?:MPI1|MT|NBC|P2P|RMA)|libiomp5\.so)$")
 LIMIT = 900  # seconds for one program
 
@@ -71,6 +71,9 @@ def fetch(place):
                 target.write_bytes(archive.read(name))
                 target.chmod(0o755)
     shutil.rmtree(wheels)
+    missing = [name for name in PROGRAMS if not (place / f"IMB-{name}").exists()]
+    if missing:
+        sys.exit(f"imb.py: the wheels {', '.join(WHEELS)} have no {', '.join(f'IMB-{name}' for name in missing)}")
 
 
 def benchmarks(place, environment, launch, name):
