@@ -11,9 +11,9 @@ namespace heddle::launch {
 namespace {
 
 /// A text. Takes expected words and numbers from its front if they are there.
-class Reader {
+class MapReader {
 public:
-    explicit Reader(std::string_view text) noexcept : text_(text) {}
+    explicit MapReader(std::string_view text) noexcept : text_(text) {}
     bool take(std::string_view word) noexcept {
         const bool there = text_.starts_with(word);
         if (there) text_.remove_prefix(word.size());
@@ -37,7 +37,7 @@ struct Block {
 };
 
 /// Reads "(FIRST_NODE,NODES,RANKS_EACH)", or the node of one rank.
-std::optional<Block> read_block(Reader& reader) {
+std::optional<Block> read_block(MapReader& reader) {
     if (!reader.take("(")) {
         const auto node = reader.number();
         return node ? std::optional(Block{*node, 1, 1}) : std::nullopt;
@@ -52,7 +52,7 @@ std::optional<Block> read_block(Reader& reader) {
 }
 
 /// Reads blocks, with commas between them.
-std::optional<std::vector<Block>> read_list(Reader& reader) {
+std::optional<std::vector<Block>> read_list(MapReader& reader) {
     std::vector<Block> blocks;
     do {
         const auto block = read_block(reader);
@@ -63,7 +63,7 @@ std::optional<std::vector<Block>> read_list(Reader& reader) {
 }
 
 /// Reads "[LIST]xTIMES", after the bracket. More times than there are ranks mean nothing.
-bool read_repeated(Reader& reader, int ranks, std::vector<Block>& blocks) {
+bool read_repeated(MapReader& reader, int ranks, std::vector<Block>& blocks) {
     const auto list = read_list(reader);
     if (!list || !reader.take("]x")) return false;
     const auto times = reader.number();
@@ -75,7 +75,7 @@ bool read_repeated(Reader& reader, int ranks, std::vector<Block>& blocks) {
 
 std::vector<Block> read_blocks(std::string_view text, int ranks) {
     std::vector<Block> blocks;
-    Reader reader(text);
+    MapReader reader(text);
     if (!reader.take("(vector")) return {};
     while (reader.take(",")) {
         if (reader.take("[")) {

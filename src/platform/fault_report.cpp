@@ -121,7 +121,7 @@ struct Stack {
     std::array<Frame, most_frames> frames{};
 };
 
-_Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
+_Unwind_Reason_Code collect_frame(_Unwind_Context* context, void* argument) {
     auto& stack = *static_cast<Stack*>(argument);
     int is_exact = 0;
     const std::uintptr_t address = _Unwind_GetIPInfo(context, &is_exact);
@@ -245,7 +245,7 @@ void tell_frames(Stack& stack) noexcept {
         stack.fault = caller;
         if (caller != 0) stack.frames[stack.count++].address = caller - 1;
     } else {
-        _Unwind_Backtrace(visit, &stack);
+        _Unwind_Backtrace(collect_frame, &stack);
         if (stack.count == 0) stack.frames[stack.count++] = nowhere;
     }
     tell_frames(stack);

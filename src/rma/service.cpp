@@ -21,7 +21,7 @@ using core::Thread;
 using objects::Place;
 
 /// The most data in a message, in each direction.
-constexpr std::uint64_t piece_bytes = 32768;
+constexpr std::uint64_t most_carried = 32768;
 /// The most pending questions of a process. Their answers must not be mixed up.
 constexpr std::uint32_t answer_tags = 1u << 20;
 
@@ -54,8 +54,8 @@ Service::Service(Thread& thread, objects::Window& window, std::vector<bool> to_b
       window_(window),
       communicator_(*window.communicator),
       to_be_asked_(std::move(to_be_asked)),
-      question_(std::make_unique_for_overwrite<std::byte[]>(sizeof(Question) + piece_bytes)),
-      answer_(std::make_unique_for_overwrite<std::byte[]>(sizeof(Verdict) + piece_bytes)) {
+      question_(std::make_unique_for_overwrite<std::byte[]>(sizeof(Question) + most_carried)),
+      answer_(std::make_unique_for_overwrite<std::byte[]>(sizeof(Verdict) + most_carried)) {
     communicator_.retain();
 }
 
@@ -117,7 +117,7 @@ void Service::listen_for_question(Thread& thread) noexcept {
     // Another thread may run the next stage before this call returns: it waits for the lock.
     listening_ =
         p2p::start_receive(thread, communicator_, context_of(communicator_), question_.get(),
-                           sizeof(Question) + piece_bytes, MPI_ANY_SOURCE, question_message, *this);
+                           sizeof(Question) + most_carried, MPI_ANY_SOURCE, question_message, *this);
     if (listening_ == nullptr) objects::end_job(process_, 1, "no memory to serve a window");
 }
 
@@ -210,10 +210,10 @@ bool Service::ask(Thread& thread, std::int32_t rank, Question question, Data fir
 
 bool Service::read(Thread& thread, std::int32_t rank, std::byte* to, Place place,
                    std::uint64_t bytes) {
-    for (std::uint64_t at = 0; at < bytes; at += piece_bytes) {
+    for (std::uint64_t at = 0; at < bytes; at += most_carried) {
         const Question question{.kind = Question::Kind::read,
                                 .place = place + at,
-                                .bytes = std::min(piece_bytes, bytes - at)};
+                                .bytes = std::min(most_carried, bytes - at)};
         if (!ask(thread, rank, question, {}, {}, to + at)) return false;
     }
     return true;
@@ -221,10 +221,10 @@ bool Service::read(Thread& thread, std::int32_t rank, std::byte* to, Place place
 
 bool Service::write(Thread& thread, std::int32_t rank, Place place, const std::byte* from,
                     std::uint64_t bytes) {
-    for (std::uint64_t at = 0; at < bytes; at += piece_bytes) {
+    for (std::uint64_t at = 0; at < bytes; at += most_carried) {
         const Question question{.kind = Question::Kind::write,
                                 .place = place + at,
-                                .bytes = std::min(piece_bytes, bytes - at)};
+                                .bytes = std::min(most_carried, bytes - at)};
         if (!ask(thread, rank, question, {from + at, question.bytes}, {}, nullptr)) return false;
     }
     return true;
@@ -232,7 +232,7 @@ bool Service::write(Thread& thread, std::int32_t rank, Place place, const std::b
 
 bool Service::accumulate(Thread& thread, std::int32_t rank, const ElementOperation& operation,
                          const objects::Datatype& element, const Piece& piece) {
-    const auto most = static_cast<std::int64_t>(piece_bytes) / operation.step;
+    const auto most = static_cast<std::int64_t>(most_carried) / operation.step;
     for (std::int64_t done = 0; done < piece.count; done += most) {
         const std::int64_t some = std::min(most, piece.count - done), at = done * operation.step;
         const Question question{.kind = Question::Kind::accumulate,

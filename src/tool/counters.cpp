@@ -4,7 +4,7 @@
 namespace heddle::tool {
 namespace {
 
-constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
+constexpr std::array<CounterInfo, counter_count> make_counter_lines() noexcept {
     std::array<CounterInfo, counter_count> table{};
     std::size_t next = 0;
     Category here{};
@@ -32,7 +32,7 @@ constexpr std::array<CounterInfo, counter_count> make_table() noexcept {
     return table;
 }
 
-constexpr auto counter_lines = make_table();
+constexpr auto counter_lines = make_counter_lines();
 
 constexpr CategoryInfo category_lines[] = {
 #define CATEGORY(Type, name, doc) {#name, doc},

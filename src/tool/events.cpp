@@ -9,7 +9,7 @@ constexpr std::size_t event_count = 0
 #include "tool/all.def"
     ;
 
-constexpr std::array<EventInfo, event_count> make_table() noexcept {
+constexpr std::array<EventInfo, event_count> make_event_lines() noexcept {
     std::array<EventInfo, event_count> table{};
     std::size_t next = 0;
     Category here{};
@@ -19,7 +19,7 @@ constexpr std::array<EventInfo, event_count> make_table() noexcept {
     return table;
 }
 
-constexpr auto event_lines = make_table();
+constexpr auto event_lines = make_event_lines();
 
 }  // namespace
 

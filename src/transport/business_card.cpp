@@ -23,7 +23,7 @@ bool take_text(std::string_view& bytes, std::string_view& text) {
 }
 
 template <class Number>
-void append(std::string& bytes, Number number) {
+void put(std::string& bytes, Number number) {
     bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
@@ -43,8 +43,8 @@ std::string to_bytes(const BusinessCard& card) {
     bytes += '\0';
     bytes += card.fabric;
     bytes += '\0';
-    append(bytes, card.token);
-    append(bytes, card.recipe);
+    put(bytes, card.token);
+    put(bytes, card.recipe);
     return bytes + card.address;
 }
 

@@ -134,7 +134,7 @@ void free(core::Thread& thread, core::Request& whole) noexcept {
     join_of(whole).end(thread, Join::by_owner);
 }
 
-bool still_sends(const core::Request& whole) noexcept {
+bool any_still_sends(const core::Request& whole) noexcept {
     const std::vector<core::Request*>& parts = join_of(whole).parts();
     return std::any_of(parts.begin(), parts.end(), [](const core::Request* part) {
         return part->operation == core::Operation::send && !part->completed();
@@ -145,8 +145,8 @@ const objects::Session* session_of(const core::Request& whole) noexcept {
     return join_of(whole).session;
 }
 
-constexpr core::RequestType type{
-    .look = look, .free = free, .still_sends = still_sends, .session_of = session_of};
+constexpr core::RequestType join_type{
+    .look = look, .free = free, .still_sends = any_still_sends, .session_of = session_of};
 const core::TypeOfRequests joins(core::Operation::join, type);
 
 }  // namespace
