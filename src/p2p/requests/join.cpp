@@ -147,7 +147,7 @@ const objects::Session* session_of(const core::Request& whole) noexcept {
 
 constexpr core::RequestType join_type{
     .look = look, .free = free, .still_sends = any_still_sends, .session_of = session_of};
-const core::TypeOfRequests joins(core::Operation::join, type);
+const core::TypeOfRequests joins(core::Operation::join, join_type);
 
 }  // namespace
 
