@@ -17,7 +17,7 @@ static_assert(begin.size() + 2 * (sizeof(transport::PackedCard) + sizeof(comm::K
               MPI_MAX_PORT_NAME);
 
 /// Returns the value in base 16.
-std::string to_text(std::uint64_t value) {
+std::string in_base_16(std::uint64_t value) {
     char text[17];
     return {text, std::to_chars(text, text + sizeof text, value, 16).ptr};
 }
@@ -25,7 +25,7 @@ std::string to_text(std::uint64_t value) {
 /// Returns the checksum that stands behind the last colon. A wrongly copied name leads to no
 /// process, and hardly to another's key.
 std::string checksum(std::string_view text) {
-    return to_text(platform::crc32c(std::as_bytes(std::span(text))));
+    return in_base_16(platform::crc32c(std::as_bytes(std::span(text))));
 }
 
 /// Takes the text behind the last colon off `text`.
@@ -56,7 +56,7 @@ std::string to_text(const Port& port) {
         text += digits[value >> 4];
         text += digits[value & 15];
     }
-    text += ':' + to_text(port.key);
+    text += ':' + in_base_16(port.key);
     return text + ':' + checksum(text);
 }
 

@@ -30,11 +30,11 @@ private:
     std::unique_ptr<std::byte[]> memory_;
 };
 
-struct Settings {
+struct AccessSettings {
     Hints hints;
     bool atomic;
 };
-Settings settings_of(OpenFile& file) {
+AccessSettings access_settings(OpenFile& file) {
     const std::lock_guard guard(file.lock);
     return {file.hints, file.atomic};
 }
@@ -225,7 +225,7 @@ bool is_worth_sieving(const Part& part, Choice choice) noexcept {
 Outcome write(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
               bool alone) noexcept try {
     if (part.bytes == 0) return {};
-    const Settings settings = settings_of(file);
+    const AccessSettings settings = access_settings(file);
     InFileSystem there(thread, file, part.first_place(), part.bytes, alone);
     const AtomicAccess access(file, part, settings.atomic, true);
     if (access.error != 0)
@@ -238,7 +238,7 @@ Outcome write(core::Thread& thread, OpenFile& file, const Part& part, Stream& st
 Outcome read(core::Thread& thread, OpenFile& file, const Part& part, Stream& stream,
              bool alone) noexcept try {
     if (part.bytes == 0) return {};
-    const Settings settings = settings_of(file);
+    const AccessSettings settings = access_settings(file);
     InFileSystem there(thread, file, part.first_place(), part.bytes, alone);
     const AtomicAccess access(file, part, settings.atomic, false);
     if (access.error != 0)
