@@ -11,7 +11,6 @@
 namespace heddle::objects {
 namespace {
 
-using node::Node;
 using node::page_bytes;
 
 class NodeMemoryTest : public ::testing::Test {
@@ -26,7 +25,7 @@ protected:
     }
 
     const int descriptor_ = node::create_file(node::File::of(1, node::Token::fresh()));
-    const std::optional<Node> node_ = Node::map(descriptor_, 1);
+    const std::optional<node::Node> node_ = node::Node::map(descriptor_, 1);
     NodeMemory memory_{node_->segments()};
 };
 
