@@ -2,8 +2,8 @@
 #pragma once
 /// Messages that a rank exchanges with ranks of other hosts, counted on its page (node/board.hpp).
 /// If all threads of all ranks sleep and the sums are equal, nothing is under way between hosts
-/// (docs/adr/0066-verdicts-on-several-hosts.md). What is sent is counted for each group of
-/// receivers, since a rank that has ended takes no more messages.
+/// (docs/adr/0066-verdicts-on-several-hosts.md). A rank that has ended takes no more messages, so
+/// sums are made for each group of receivers.
 ///
 /// Counted        each message, each piece of one and each read of remote memory. The thread that
 ///                begins it counts it as sent. It counts as taken once all that it changes has been

@@ -115,9 +115,9 @@ void Service::listen_for_question(Thread& thread) noexcept {
         return be_over();
     }
     // Another thread may run the next stage before this call returns: it waits for the lock.
-    listening_ =
-        p2p::start_receive(thread, communicator_, context_of(communicator_), question_.get(),
-                           sizeof(Question) + most_carried, MPI_ANY_SOURCE, question_message, *this);
+    listening_ = p2p::start_receive(thread, communicator_, context_of(communicator_),
+                                    question_.get(), sizeof(Question) + most_carried,
+                                    MPI_ANY_SOURCE, question_message, *this);
     if (listening_ == nullptr) objects::end_job(process_, 1, "no memory to serve a window");
 }
 
