@@ -34,8 +34,8 @@ function(heddle_precompile target)
 endfunction()
 
 # heddle_compile_together(TARGET FILES BUT...): compiles up to eight of the target's FILES below a folder together, which takes a third
-# of the time: reading headers is most of it. So names in the unnamed namespaces of a folder differ. Files and folders
-# BUT, relative to the current folder, are compiled one by one. Nothing is done in a build for development, where a file that lacks
+# of the time: reading headers is most of it. So names in the unnamed namespaces of a folder differ
+# (tests/repository/names_differ.py). Files and folders BUT, relative to the current folder, are compiled one by one. Nothing is done in a build for development, where a file that lacks
 # an include must not compile.
 function(heddle_compile_together target files)
   if(HEDDLE_WERROR)
@@ -44,12 +44,13 @@ function(heddle_compile_together target files)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   list(SORT files)
   foreach(file IN LISTS files)
+    get_filename_component(file ${file} ABSOLUTE)
     file(RELATIVE_PATH file ${CMAKE_CURRENT_SOURCE_DIR} ${file})
     get_filename_component(folder ${file} DIRECTORY)
     if(file IN_LIST ARGN OR folder IN_LIST ARGN)
       continue()
     endif()
-    string(MAKE_C_IDENTIFIER ${folder} group)
+    string(MAKE_C_IDENTIFIER "in_${folder}" group)
     math(EXPR count_${group} "0${count_${group}} + 1")
     math(EXPR batch "(${count_${group}} - 1) / 8")
     set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${target}_${group}_${batch})

@@ -29,14 +29,10 @@ void double_neighbourhoods(Schedule& schedule, std::byte* block, std::uint64_t c
     }
 }
 
-std::uint64_t bytes_of(const Schedule& schedule, std::uint64_t count) {
-    return count * schedule.reduction.element_bytes;
-}
-
 }  // namespace
 
 void doubling_scan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
-    const std::uint64_t bytes = bytes_of(schedule, count);
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
     std::byte* block = schedule.scratch(bytes);
     schedule.copy(in, block, bytes);
     schedule.copy(in, out, bytes);
@@ -45,7 +41,7 @@ void doubling_scan(Schedule& schedule, const std::byte* in, std::byte* out, std:
 }
 
 void doubling_exscan(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count) {
-    const std::uint64_t bytes = bytes_of(schedule, count);
+    const std::uint64_t bytes = count * schedule.reduction.element_bytes;
     std::byte* block = schedule.scratch(bytes);
     schedule.copy(in, block, bytes);
     bool first = true;

@@ -25,8 +25,8 @@ comm::Route route_by(objects::Communicator& comm, comm::Key key, bool accepts, s
             std::move(pin)};
 }
 
-comm::Route fail(core::Thread& thread, objects::Communicator& comm, int error,
-                 const std::string& why) {
+comm::Route no_route(core::Thread& thread, objects::Communicator& comm, int error,
+                     const std::string& why) {
     comm::Route none;
     none.error = objects::fail(thread, &comm, error, why);
     return none;
@@ -42,12 +42,12 @@ std::optional<Port> own_port(objects::Process& process, std::string_view name) {
 comm::Route next_client(core::Thread& thread, objects::Communicator& comm, std::string_view name) {
     const auto port = own_port(*thread.process, name);
     if (!port)
-        return fail(thread, comm, MPI_ERR_PORT,
-                    "argument port_name: it is not that of a port which this process has open");
+        return no_route(thread, comm, MPI_ERR_PORT,
+                        "argument port_name: it is not that of a port which this process has open");
     comm::Letters& letters = *thread.process->letters;
     while (const auto letter = letters.wait(thread, port->key, -1, "for MPI_Comm_connect"))
         if (!letters.is_gone(letter->process)) return answer(thread, comm, *letter);
-    return fail(thread, comm, MPI_ERR_PORT, "the port was closed meanwhile");
+    return no_route(thread, comm, MPI_ERR_PORT, "the port was closed meanwhile");
 }
 
 /// Meets the port's owner, and returns its number. Throws std::runtime_error or std::bad_alloc.
@@ -60,8 +60,9 @@ std::int32_t meet_owner(objects::Process& process, const Port& port) {
 comm::Route to_server(core::Thread& thread, objects::Communicator& comm, std::string_view name) {
     const auto port = read_port(name);
     if (!port)
-        return fail(thread, comm, MPI_ERR_PORT,
-                    "argument port_name: '" + std::string(name) + "' is not the name of a port");
+        return no_route(
+            thread, comm, MPI_ERR_PORT,
+            "argument port_name: '" + std::string(name) + "' is not the name of a port");
     comm::Letters& letters = *thread.process->letters;
     comm::Pin pin = letters.pin();
     const std::int32_t owner = meet_owner(*thread.process, *port);
@@ -70,11 +71,11 @@ comm::Route to_server(core::Thread& thread, objects::Communicator& comm, std::st
     const auto letter = letters.wait(thread, mine, owner, "for MPI_Comm_accept");
     letters.close(thread, mine);
     if (!letter)
-        return fail(
+        return no_route(
             thread, comm, MPI_ERR_PORT,
             "the process that has opened the port is not reached: " + letters.why_gone(owner));
     if (letter->says == comm::refused)
-        return fail(thread, comm, MPI_ERR_PORT, "the port is not open any more");
+        return no_route(thread, comm, MPI_ERR_PORT, "the port is not open any more");
     return route_by(comm, mine, false, letter->process, std::move(pin));
 }
 
@@ -83,7 +84,7 @@ template <class Find>
 comm::Route found_by(core::Thread& thread, objects::Communicator& comm, Find&& find) try {
     return find();
 } catch (const std::exception& problem) {
-    return fail(thread, comm, MPI_ERR_OTHER, problem.what());
+    return no_route(thread, comm, MPI_ERR_OTHER, problem.what());
 }
 
 }  // namespace

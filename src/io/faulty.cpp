@@ -49,7 +49,7 @@ constexpr NamedFault faults_with_numbers[] = {
     {"stripes=", &Faults::stripes},
 };
 
-void add(Faults& faults, std::string_view word) noexcept {
+void add_fault(Faults& faults, std::string_view word) noexcept {
     if (word == "short") {
         faults.is_short = true;
         return;
@@ -78,7 +78,7 @@ Faults faults_of(std::string_view name, std::string& path) {
     std::string_view words = name.substr(0, end);
     while (!words.empty()) {
         const std::size_t comma = std::min(words.find(','), words.size());
-        add(faults, words.substr(0, comma));
+        add_fault(faults, words.substr(0, comma));
         words.remove_prefix(std::min(comma + 1, words.size()));
     }
     return faults;

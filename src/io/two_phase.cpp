@@ -135,7 +135,7 @@ private:
 };
 
 /// Returns the failure of this process, or of one without which the others cannot go on.
-Failure no_memory() noexcept {
+Failure out_of_memory() noexcept {
     return Failure::of_class(MPI_ERR_NO_MEM, "a process is out of memory");
 }
 
@@ -150,7 +150,7 @@ Failure first_failure(core::Thread& thread, OpenFile& file, std::int32_t tag,
         if (one) return one;
     return {};
 } catch (const std::bad_alloc&) {
-    return mine ? mine : no_memory();
+    return mine ? mine : out_of_memory();
 }
 
 Failure run(const Joint& joint, SharedWindows& memory, Workplace& place) {
@@ -236,7 +236,7 @@ Outcome access_together(core::Thread& thread, OpenFile& file, const Part& part, 
     const std::lock_guard guard(memory.in_use);
     return go(thread, file, part, stream, writes, tag, memory);
 } catch (const std::bad_alloc&) {
-    return {0, no_memory()};
+    return {0, out_of_memory()};
 }
 
 }  // namespace heddle::io

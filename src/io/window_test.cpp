@@ -14,7 +14,7 @@ namespace {
 using objects::Section;
 
 /// Bytes of the file, one by one.
-using Bytes = std::map<std::int64_t, std::byte>;
+using FileBytes = std::map<std::int64_t, std::byte>;
 
 struct Drawn {
     std::vector<Section> sections;
@@ -61,7 +61,7 @@ TEST(Window, runs_are_what_is_covered) {
         const std::int64_t begin = unit * static_cast<std::int64_t>(random() % 50);
         const std::int64_t end = begin + unit * static_cast<std::int64_t>(1 + random() % 400);
         window.open(begin, end);
-        Bytes file;
+        FileBytes file;
         std::vector<Drawn> parcels;
         for (int rank = 0; rank < 3; ++rank) parcels.push_back(draw(random, begin, end, unit));
         for (const Drawn& parcel : parcels) window.expect(parcel.sections);
@@ -70,7 +70,7 @@ TEST(Window, runs_are_what_is_covered) {
             window.put(parcel.sections, parcel.packed.data());
             each_byte(parcel, [&](std::int64_t at, std::size_t k) { file[at] = parcel.packed[k]; });
         }
-        Bytes written;
+        FileBytes written;
         std::int64_t last = begin - 1;
         window.each_run(0, [&](std::int64_t at, std::uint64_t bytes) {
             EXPECT_GT(at, last) << "runs touch, or are in no order";

@@ -54,7 +54,7 @@ void* open_library() {
 }
 
 template <class Function>
-void find(void* handle, const char* name, Function& function) {
+void find_function(void* handle, const char* name, Function& function) {
     function = reinterpret_cast<Function>(dlsym(handle, name));
     if (function == nullptr)
         throw std::runtime_error(std::string(library) + " has no function " + name);
@@ -63,15 +63,15 @@ void find(void* handle, const char* name, Function& function) {
 pmix::Functions load() {
     void* const handle = open_library();  // never closed: it has threads
     pmix::Functions functions{};
-    find(handle, "PMIx_Init", functions.Init);
-    find(handle, "PMIx_Finalize", functions.Finalize);
-    find(handle, "PMIx_Abort", functions.Abort);
-    find(handle, "PMIx_Put", functions.Put);
-    find(handle, "PMIx_Commit", functions.Commit);
-    find(handle, "PMIx_Fence", functions.Fence);
-    find(handle, "PMIx_Get_nb", functions.Get_nb);
-    find(handle, "PMIx_Register_event_handler", functions.Register_event_handler);
-    find(handle, "PMIx_Error_string", functions.Error_string);
+    find_function(handle, "PMIx_Init", functions.Init);
+    find_function(handle, "PMIx_Finalize", functions.Finalize);
+    find_function(handle, "PMIx_Abort", functions.Abort);
+    find_function(handle, "PMIx_Put", functions.Put);
+    find_function(handle, "PMIx_Commit", functions.Commit);
+    find_function(handle, "PMIx_Fence", functions.Fence);
+    find_function(handle, "PMIx_Get_nb", functions.Get_nb);
+    find_function(handle, "PMIx_Register_event_handler", functions.Register_event_handler);
+    find_function(handle, "PMIx_Error_string", functions.Error_string);
     return functions;
 }
 

@@ -22,7 +22,7 @@ std::vector<unsigned char> pattern(std::size_t bytes, unsigned seed) {
     return data;
 }
 
-void send(const std::vector<unsigned char>& data, int to, int tag) {
+void send_bytes(const std::vector<unsigned char>& data, int to, int tag) {
     ASSERT_EQ(
         MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD),
         MPI_SUCCESS);
@@ -47,11 +47,11 @@ TEST(Engine, every_size_goes_both_ways) {
         for (const std::size_t bytes : sizes) {
             ++seed;
             if (rank == 0) {
-                send(pattern(bytes, seed), 1, 5);
+                send_bytes(pattern(bytes, seed), 1, 5);
                 expect(bytes, seed + 100, 1, 6);
             } else {
                 expect(bytes, seed, 0, 5);
-                send(pattern(bytes, seed + 100), 0, 6);
+                send_bytes(pattern(bytes, seed + 100), 0, 6);
             }
         }
     });
@@ -167,11 +167,11 @@ TEST(Engine, threads_of_one_process_talk_to_each_other) {
         for (const std::size_t bytes : sizes) {
             ++seed;
             if (thread == 0) {
-                send(pattern(bytes, seed), 0, 1);
+                send_bytes(pattern(bytes, seed), 0, 1);
                 expect(bytes, seed + 7, 0, 2);
             } else {
                 expect(bytes, seed, 0, 1);
-                send(pattern(bytes, seed + 7), 0, 2);
+                send_bytes(pattern(bytes, seed + 7), 0, 2);
             }
         }
     });
@@ -222,11 +222,11 @@ TEST(Engine, blocking_calls_in_opposite_order_never_deadlock) {
         const auto big = pattern(100000, 1);
         for (int round = 0; round < 20; ++round) {
             if ((thread == 0) == (rank == 0)) {
-                send(big, 1 - rank, thread);
+                send_bytes(big, 1 - rank, thread);
                 expect(big.size(), 1, 1 - rank, 10 + thread);
             } else {
                 expect(big.size(), 1, 1 - rank, thread);
-                send(big, 1 - rank, 10 + thread);
+                send_bytes(big, 1 - rank, 10 + thread);
             }
         }
     });

@@ -43,7 +43,7 @@ std::size_t bytes_of_plain_file(int descriptor) noexcept {
     return plain ? static_cast<std::size_t>(status.st_size) : 0;
 }
 
-std::string limit_of(int error) {
+std::string limit_behind(int error) {
     struct Limit {
         int error;
         int resource;
@@ -97,7 +97,7 @@ int create_shared_memory(const char* name, std::size_t bytes, const char*& step)
 }
 
 std::string why_refused(const char* step, int error) {
-    return std::string(step) + ": " + std::strerror(error) + limit_of(error);
+    return std::string(step) + ": " + std::strerror(error) + limit_behind(error);
 }
 
 std::size_t shared_memory_bytes(int descriptor) noexcept {

@@ -241,7 +241,7 @@ int no_memory(core::Thread& thread, objects::Communicator& parent, std::uint64_t
 }
 
 /// Returns by rank whether the kernel or the user keeps this process from the memory of that rank.
-std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
+std::vector<bool> ranks_out_of_reach(core::Thread& thread, const Window& window) {
     const bool never = thread.process->settings.single_copy == tool::SingleCopy::never;
     const bool dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;
     p2p::PeerMemory& memory = thread.engine->peer_memory();
@@ -259,7 +259,7 @@ std::vector<bool> out_of_reach(core::Thread& thread, const Window& window) {
 /// Makes all processes serve their memory if one process cannot reach the memory of another.
 int begin_service(core::Thread& thread, Window& window) {
     if (has_memory(window.flavor)) return MPI_SUCCESS;
-    std::vector<bool> to_be_asked = out_of_reach(thread, window);
+    std::vector<bool> to_be_asked = ranks_out_of_reach(thread, window);
     bool reached = std::find(to_be_asked.begin(), to_be_asked.end(), true) == to_be_asked.end();
     if (const int error = all_agree(thread, *window.communicator, reached)) return error;
     if (!reached) window.service = Service::begin(thread, window, std::move(to_be_asked));

@@ -60,7 +60,7 @@ std::size_t resident_bytes() {
     return resident * 4096;
 }
 
-launch::NodeMap in_blocks(int ranks) {
+launch::NodeMap nodes_of(int ranks) {
     launch::NodeMap map;
     for (int rank = 0; rank < ranks; ++rank) map.push_back(rank / each);
     return map;
@@ -127,7 +127,7 @@ void run_parts(int ranks) {
     testing::Watchdog watchdog("a job of many ranks", std::chrono::seconds{300});
     const std::size_t before = resident_bytes();
     std::atomic<std::size_t> idle{0};
-    testing::run_job({.nodes = in_blocks(ranks)}, [&](int rank, int) {
+    testing::run_job({.nodes = nodes_of(ranks)}, [&](int rank, int) {
         if (rank == 0) idle = resident_bytes();
         for (Part& part : parts) {
             const Counted then = counted();
