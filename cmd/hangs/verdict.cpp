@@ -339,7 +339,8 @@ bool is_busy(const Rank& before, const Rank& now) {
     return std::any_of(now.threads.begin(), now.threads.end(), [&](const Thread& thread) {
         if (thread.of_library) return false;
         const Thread* first = find(before, thread.thread);
-        return thread.state == 'R' || (first != nullptr && first->ticks != thread.ticks);
+        return thread.state == 'R' ||
+            (first != nullptr && (first->ticks != thread.ticks || first->tests != thread.tests));
     });
 }
 

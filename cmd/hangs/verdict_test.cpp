@@ -290,6 +290,14 @@ TEST(Verdict, says_that_there_is_no_deadlock_where_a_rank_runs) {
     EXPECT_EQ(verdict.sentences.front(), "no deadlock: rank 2 runs");
 }
 
+TEST(Verdict, says_that_there_is_no_deadlock_where_a_rank_has_tested) {
+    Looks job(2);
+    job.receives(0, 1);
+    const auto tests = [](Snapshot& later) { ++later.ranks[1].threads[0].tests; };
+    EXPECT_EQ(job.verdict().kind, Kind::none);
+    EXPECT_EQ(job.verdict_after(tests).kind, Kind::no_deadlock);
+}
+
 TEST(Verdict, is_none_where_a_rank_runs_and_others_are_in_calls_of_many_ranks) {
     Looks job(3);
     job.collective(0, "MPI_Allreduce", 2, 2);
