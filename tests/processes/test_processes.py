@@ -150,7 +150,7 @@ class Processes(JobsTest):
         self.assertEqual(spawned.returncode, 0, spawned.stderr)
         values = {key: list(map(float, value.split())) for key, value in re.findall(r"(\w+): (.*)", spawned.stdout)}
         self.assertLessEqual(values["descriptors"][1], values["descriptors"][0] + 2, spawned.stdout)
-        self.assertEqual(values["threads"][0], values["threads"][1], spawned.stdout)
+        self.assertLessEqual(values["threads"][1], values["threads"][0] + 1, spawned.stdout)  # one may be about to end
         self.assertLessEqual(values["kilobytes"][1], values["kilobytes"][0] + 4096, spawned.stdout)
 
     def test_services_are_found_by_name(self):
