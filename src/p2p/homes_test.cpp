@@ -102,7 +102,7 @@ void leave_home(int job) {
                 std::atomic<int>& counter = next[static_cast<std::size_t>(number)];
                 for (int now = 0; (now = counter.load(std::memory_order_acquire)) < each;) {
                     if (now / 3 % 2 != thread) {
-                        std::this_thread::yield();
+                        counter.wait(now, std::memory_order_acquire);
                         continue;
                     }
                     for (int i = now; i < now + 3; ++i) {
@@ -110,6 +110,7 @@ void leave_home(int job) {
                         MPI_Send(&i, 1, MPI_INT, 1, tag, comm);
                     }
                     counter.store(now + 3, std::memory_order_release);
+                    counter.notify_one();
                 }
             } else if (thread == 0) {
                 std::array<int, ahead> values{};
