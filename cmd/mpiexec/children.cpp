@@ -35,14 +35,14 @@ namespace heddle::mpiexec {
 namespace {
 
 /// The variables that tell which process of which job the parent is.
-constexpr std::array<std::string_view, 7> families{
+constexpr std::array<std::string_view, 7> launcher_families{
     "PMI_", "PMIX_", "MPI_LOCAL", "HYDI_", "SLURM_STEP", "OMPI_COMM_WORLD_", "OMPI_FILE_"};
 constexpr std::array<std::string_view, 9> single{
     "SLURM_PROCID",   "SLURM_LOCALID",   "SLURM_NODEID",     "SLURM_TASK_PID",    "SLURM_GTIDS",
     "HEDDLE_NODE_FD", "HEDDLE_PRINT_FD", "HEDDLE_KEEPER_FD", "OMPI_UNIVERSE_SIZE"};
 
 bool is_of_parent(std::string_view name) {
-    for (const std::string_view family : families)
+    for (const std::string_view family : launcher_families)
         if (name.starts_with(family)) return true;
     return std::find(single.begin(), single.end(), name) != single.end();
 }
@@ -57,7 +57,7 @@ void forget_who_parent_is() {
     for (const std::string& name : names) ::unsetenv(name.c_str());
 }
 
-void rename_process(const char* name) { ::prctl(PR_SET_NAME, name); }
+void set_process_name(const char* name) { ::prctl(PR_SET_NAME, name); }
 
 /// Leaves the parent's process group, so that its signals do not arrive here.
 void leave_group_of_parent() {
@@ -138,8 +138,8 @@ Job through_launcher(Job job, const std::string& parent) {
     return launcher;
 }
 
-int keep(const Job& job, const std::vector<std::vector<int>>& bindings, UniqueFd signals,
-         ParentLink& parent) {
+int keep_children(const Job& job, const std::vector<std::vector<int>>& bindings, UniqueFd signals,
+                  ParentLink& parent) {
     Input input(job, job.size());
     Keeper keeper(job, bindings, input, std::move(signals), &parent);
     input.be_keeper();
@@ -159,13 +159,14 @@ int run(UniqueFd signals, ParentLink& parent) {
     const bool elsewhere = takes_other_machines(job);
     forget_who_parent_is();
     if (elsewhere)
-        return keep(through_launcher(job, description.parent), {{}}, std::move(signals), parent);
+        return keep_children(through_launcher(job, description.parent), {{}}, std::move(signals),
+                             parent);
     job.environment.set.emplace_back(launch::parent_variable, description.parent);
     const std::vector<std::vector<int>> bindings = resolve_here(job);
-    return keep(job, bindings, std::move(signals), parent);
+    return keep_children(job, bindings, std::move(signals), parent);
 }
 
-int refuse(ParentLink& parent, int code, const std::string& why) {
+int tell_not_started(ParentLink& parent, int code, const std::string& why) {
     parent.not_started(-1, EAGAIN, why);
     parent.ended(code, why);
     return code;
@@ -175,9 +176,9 @@ int run_as_keeper(ParentLink& parent) {
     try {
         return run(signals_to_keeper({SIGTSTP}), parent);
     } catch (const Failure& failure) {
-        return refuse(parent, failure.code, failure.what());
+        return tell_not_started(parent, failure.code, failure.what());
     } catch (const std::exception& error) {
-        return refuse(parent, exit_failed, error.what());
+        return tell_not_started(parent, exit_failed, error.what());
     }
 }
 
@@ -187,23 +188,23 @@ int run_children() {
     ParentLink parent;  // closes inherited descriptors
     leave_group_of_parent();
     if (has_outer_keeper()) {
-        rename_process(name_of_children);  // the outer keeper finds it by this name
+        set_process_name(name_of_children);  // the outer keeper finds it by this name
         return run_as_keeper(parent);
     }
-    rename_process("heddle-watcher");  // set before there is a keeper, so that the two are not
-                                       // confused
-    const Signals blocked({SIGCHLD});  // watch() requires it
+    set_process_name("heddle-watcher");  // set before there is a keeper, so that the two are not
+                                         // confused
+    const Signals blocked({SIGCHLD});    // watch() requires it
     return watch(
         [&] {
             ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-            rename_process(name_of_children);
+            set_process_name(name_of_children);
             become_subreaper();
             return run_as_keeper(parent);
         },
         [] {},
         [&](const std::string& why) {
-            refuse(parent, exit_failed,
-                   why + " (limits on processes are 'ulimit -u' and the container's)");
+            tell_not_started(parent, exit_failed,
+                             why + " (limits on processes are 'ulimit -u' and the container's)");
         });
 }
 

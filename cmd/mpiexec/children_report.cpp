@@ -15,8 +15,6 @@ namespace heddle::mpiexec {
 
 namespace {
 
-constexpr std::chrono::milliseconds between_looks{20};
-
 /// Returns true if the job belongs to one of `keepers`, or to a keeper that one of them has
 /// started.
 bool is_of(const hangs::FoundJob& job, const std::vector<pid_t>& keepers) {

@@ -15,9 +15,9 @@ namespace {
 constexpr std::string_view option_name = "configfile";
 
 /// The words of one line.
-class Words {
+class Line {
 public:
-    Words(const std::string& line, const std::string& where) : line_(line), where_(where) {}
+    Line(const std::string& line, const std::string& where) : line_(line), where_(where) {}
 
     std::vector<std::string> split() {
         for (at_ = 0; at_ < line_.size(); ++at_) {
@@ -74,7 +74,7 @@ std::vector<std::string> read(const std::string& path) {
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
         const std::string where = fmt::format("-configfile {}, line {}", path, number);
-        std::vector<std::string> words = Words(line, where).split();
+        std::vector<std::string> words = Line(line, where).split();
         if (words.empty()) continue;
         if (!all.empty() && all.back() != ":") all.emplace_back(":");
         std::move(words.begin(), words.end(), std::back_inserter(all));

@@ -14,11 +14,11 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-void add(Words& words, std::initializer_list<std::string> more) {
+void add_words(Words& words, std::initializer_list<std::string> more) {
     words.insert(words.end(), more.begin(), more.end());
 }
 
-[[noreturn]] void refuse(std::string_view launcher, std::string_view what) {
+[[noreturn]] void refuse_without(std::string_view launcher, std::string_view what) {
     throw Failure(exit_usage,
                   fmt::format("{}, which starts the ranks on other machines, has "
                               "nothing like {}; --via chooses another launcher",
@@ -56,39 +56,40 @@ std::string with_count(std::string word, int count) {
 
 void hydra_placement(Words& words, const Placement& placement) {
     constexpr std::string_view hydra = "mpiexec.hydra";
-    if (placement.report) refuse(hydra, "--report-bindings");
+    if (placement.report) refuse_without(hydra, "--report-bindings");
     switch (placement.bind) {
         case Bind::unset:
         case Bind::share:
             if (placement.cores_per_rank > 0)
-                add(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
+                add_words(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
             break;
-        case Bind::none: add(words, {"-bind-to", "none"}); break;
+        case Bind::none: add_words(words, {"-bind-to", "none"}); break;
         case Bind::core:
-            add(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
+            add_words(words, {"-bind-to", with_count("core", placement.cores_per_rank)});
             break;
-        case Bind::hwthread: add(words, {"-bind-to", "hwthread"}); break;
-        case Bind::socket: add(words, {"-bind-to", "socket"}); break;
-        case Bind::numa: add(words, {"-bind-to", "numa"}); break;
-        case Bind::l3cache: add(words, {"-bind-to", "l3cache"}); break;
+        case Bind::hwthread: add_words(words, {"-bind-to", "hwthread"}); break;
+        case Bind::socket: add_words(words, {"-bind-to", "socket"}); break;
+        case Bind::numa: add_words(words, {"-bind-to", "numa"}); break;
+        case Bind::l3cache: add_words(words, {"-bind-to", "l3cache"}); break;
     }
-    if (placement.map == Map::socket) add(words, {"-map-by", "socket"});
-    if (placement.map == Map::l3cache) add(words, {"-map-by", "l3cache"});
-    if (placement.map == Map::numa) add(words, {"-map-by", "numa"});
+    if (placement.map == Map::socket) add_words(words, {"-map-by", "socket"});
+    if (placement.map == Map::l3cache) add_words(words, {"-map-by", "l3cache"});
+    if (placement.map == Map::numa) add_words(words, {"-map-by", "numa"});
 }
 
 Words hydra_begin(const Job& job, const std::string& file) {
     Words words{file};
     const bool in_turn = job.placement.map == Map::node;
     if (!job.hosts.empty())
-        add(words, {"-hosts", in_turn ? joined(names_of(job.hosts)) : names_with_ranks(job.hosts)});
+        add_words(words,
+                  {"-hosts", in_turn ? joined(names_of(job.hosts)) : names_with_ranks(job.hosts)});
     if (in_turn)
-        add(words, {"-ppn", "1"});
+        add_words(words, {"-ppn", "1"});
     else if (job.hosts.empty() && job.ranks_per_host > 0)
-        add(words, {"-ppn", std::to_string(job.ranks_per_host)});
+        add_words(words, {"-ppn", std::to_string(job.ranks_per_host)});
     if (job.input == InputTo::all_ranks || job.input_rank != 0)
-        refuse("mpiexec.hydra", "-stdin for other ranks than rank 0");
-    if (job.universe_size > 0) add(words, {"-usize", std::to_string(job.universe_size)});
+        refuse_without("mpiexec.hydra", "-stdin for other ranks than rank 0");
+    if (job.universe_size > 0) add_words(words, {"-usize", std::to_string(job.universe_size)});
     hydra_placement(words, job.placement);
     return words;
 }
@@ -154,13 +155,13 @@ std::string prterun_bind(const Placement& placement) {
 /// others down.
 Words prterun_begin(const Job& job, const std::string& file) {
     Words words{file};
-    if (!job.hosts.empty()) add(words, {"--host", names_with_ranks(job.hosts)});
+    if (!job.hosts.empty()) add_words(words, {"--host", names_with_ranks(job.hosts)});
     if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
-    add(words, {"--map-by", prterun_map(job), "--bind-to", prterun_bind(job.placement)});
-    if (job.placement.report) add(words, {"--display", "bindings"});
-    add(words, {"--stdin", input_name(job)});
-    if (job.universe_size > 0) refuse("prterun", "-usize");
-    for (const std::string& name : own_variables()) add(words, {"-x", name});
+    add_words(words, {"--map-by", prterun_map(job), "--bind-to", prterun_bind(job.placement)});
+    if (job.placement.report) add_words(words, {"--display", "bindings"});
+    add_words(words, {"--stdin", input_name(job)});
+    if (job.universe_size > 0) refuse_without("prterun", "-usize");
+    for (const std::string& name : own_variables()) add_words(words, {"-x", name});
     return words;
 }
 
@@ -180,7 +181,7 @@ void srun_placement(Words& words, const Placement& placement) {
         case Bind::hwthread: bind = "threads"; break;
         case Bind::socket: bind = "sockets"; break;
         case Bind::numa: bind = "ldoms"; break;
-        case Bind::l3cache: refuse("srun", "--bind-to l3cache");
+        case Bind::l3cache: refuse_without("srun", "--bind-to l3cache");
     }
     if (placement.report) bind = bind.empty() ? "verbose" : "verbose," + bind;
     if (!bind.empty()) words.push_back("--cpu-bind=" + bind);
@@ -188,8 +189,8 @@ void srun_placement(Words& words, const Placement& placement) {
         words.push_back(fmt::format("--cpus-per-task={}", placement.cores_per_rank));
     if (placement.map == Map::node) words.emplace_back("--distribution=cyclic");
     if (placement.map == Map::socket) words.emplace_back("--distribution=block:cyclic");
-    if (placement.map == Map::numa) refuse("srun", "--map-by numa");
-    if (placement.map == Map::l3cache) refuse("srun", "--map-by l3cache");
+    if (placement.map == Map::numa) refuse_without("srun", "--map-by numa");
+    if (placement.map == Map::l3cache) refuse_without("srun", "--map-by l3cache");
 }
 
 /// Returns the beginning of srun's command. A site sets the ranks' protocol by SLURM_MPI_TYPE.
@@ -200,11 +201,12 @@ Words srun_begin(const Job& job, const std::string& file) {
     if (!job.hosts.empty()) {
         words.push_back("--nodelist=" + joined(names_of(job.hosts)));
         words.push_back(fmt::format("--nodes={}", job.hosts.size()));
-        if (ranks_each(job) == 0) refuse("srun", "hosts that take different numbers of ranks");
+        if (ranks_each(job) == 0)
+            refuse_without("srun", "hosts that take different numbers of ranks");
     }
     if (ranks_each(job) > 0) words.push_back(fmt::format("--ntasks-per-node={}", ranks_each(job)));
-    if (job.programs.size() > 1) refuse("srun", "several programs in one job");
-    if (job.universe_size > 0) refuse("srun", "-usize");
+    if (job.programs.size() > 1) refuse_without("srun", "several programs in one job");
+    if (job.universe_size > 0) refuse_without("srun", "-usize");
     srun_placement(words, job.placement);
     return words;
 }

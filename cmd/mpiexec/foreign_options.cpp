@@ -126,7 +126,7 @@ constexpr Option row(std::string_view names, std::string_view values, void (*app
     return {Section::hidden, names, values, why, apply};
 }
 
-constexpr std::array table{
+constexpr std::array foreign_table{
     // MPI's and Hydra's
     row("soft", "TRIPLET", leave_out, "-n says how many ranks there are"),
     row("arch file", "NAME", leave_out),
@@ -214,6 +214,6 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const Option> foreign_options() { return table; }
+std::span<const Option> foreign_options() { return foreign_table; }
 
 }  // namespace heddle::mpiexec

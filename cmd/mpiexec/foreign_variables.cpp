@@ -51,7 +51,7 @@ void pin_domain(const Setting& at) {
            "--bind-to and --map-by WHAT:PE=N place ranks");
 }
 
-void ranks_per_host(const Setting& at) {
+void take_ranks_per_host(const Setting& at) {
     if (at.job.ranks_per_host == 0 && at.value.find_first_not_of("0123456789") == std::string::npos)
         at.job.ranks_per_host = whole_number(at.name, at.value, 1, INT_MAX);
 }
@@ -82,7 +82,7 @@ void time(const Setting& at) {
 }
 
 /// Accepts a setting that changes nothing here, or that others read.
-void accept(const Setting&) {}
+void hear_in_silence(const Setting&) {}
 
 struct Row {
     std::string_view name;
@@ -100,12 +100,12 @@ constexpr std::array parameters{
     Row{"prte_if_include", interface},
     Row{"orte_tag_output", tag},
     Row{"orte_timestamp_output", time},
-    Row{"rmaps_base_oversubscribe", accept},
-    Row{"orte_base_help_aggregate", accept},
-    Row{"mpi_show_mca_params", accept},
-    Row{"mpi_yield_when_idle", accept},
-    Row{"btl_base_warn_component_unused", accept},
-    Row{"btl_vader_single_copy_mechanism", accept},
+    Row{"rmaps_base_oversubscribe", hear_in_silence},
+    Row{"orte_base_help_aggregate", hear_in_silence},
+    Row{"mpi_show_mca_params", hear_in_silence},
+    Row{"mpi_yield_when_idle", hear_in_silence},
+    Row{"btl_base_warn_component_unused", hear_in_silence},
+    Row{"btl_vader_single_copy_mechanism", hear_in_silence},
     Row{"plm_rsh_agent", launcher_file},
     Row{"plm_ssh_agent", launcher_file},
 };
@@ -114,20 +114,20 @@ constexpr std::array parameters{
 constexpr std::array variables{
     Row{"I_MPI_PIN", pin},
     Row{"I_MPI_PIN_DOMAIN", pin_domain},
-    Row{"I_MPI_PERHOST", ranks_per_host},
+    Row{"I_MPI_PERHOST", take_ranks_per_host},
     Row{"I_MPI_HYDRA_HOST_FILE", hosts_of_file},
     Row{"HYDRA_HOST_FILE", hosts_of_file},
     Row{"I_MPI_HYDRA_BOOTSTRAP", launcher},
     Row{"I_MPI_HYDRA_BOOTSTRAP_EXEC", launcher_file},
     Row{"I_MPI_HYDRA_IFACE", hydra_interface},
     Row{"I_MPI_OFI_PROVIDER", fabric},
-    Row{"I_MPI_ROOT", accept},
-    Row{"I_MPI_CC", accept},
-    Row{"I_MPI_CXX", accept},
-    Row{"I_MPI_FC", accept},
-    Row{"I_MPI_F77", accept},
-    Row{"I_MPI_F90", accept},
-    Row{"I_MPI_OFI_LIBRARY_INTERNAL", accept},
+    Row{"I_MPI_ROOT", hear_in_silence},
+    Row{"I_MPI_CC", hear_in_silence},
+    Row{"I_MPI_CXX", hear_in_silence},
+    Row{"I_MPI_FC", hear_in_silence},
+    Row{"I_MPI_F77", hear_in_silence},
+    Row{"I_MPI_F90", hear_in_silence},
+    Row{"I_MPI_OFI_LIBRARY_INTERNAL", hear_in_silence},
 };
 
 constexpr std::string_view of_open_mpi = "OMPI_MCA_";

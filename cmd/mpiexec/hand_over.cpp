@@ -22,7 +22,7 @@ namespace {
 
 /// Returns the path of `name`, looked up in PATH if it has no slash. Returns an empty text if there
 /// is no such file.
-std::string find(const std::string& name) {
+std::string find_program(const std::string& name) {
     const auto can_run = [](const std::string& file) { return ::access(file.c_str(), X_OK) == 0; };
     if (name.find('/') != std::string::npos) return can_run(name) ? name : "";
     const char* path = std::getenv("PATH");
@@ -61,7 +61,7 @@ Chosen choose(const Job& job) {
     if (!job.via.empty()) {
         const Dialect& dialect = dialect_of(job.via);
         const bool is_path = job.via.find('/') != std::string::npos;
-        std::string file = find(is_path ? job.via : std::string(dialect.program));
+        std::string file = find_program(is_path ? job.via : std::string(dialect.program));
         if (!file.empty()) return {dialect, std::move(file)};
         throw Failure(exit_failed, fmt::format("--via {}: it is not there", job.via));
     }
@@ -72,13 +72,13 @@ Chosen choose(const Job& job) {
     for (int turn = 0; turn < 3; ++turn)
         for (const Dialect& dialect : dialects)
             if (rank(dialect) == turn)
-                if (std::string file = find(std::string(dialect.program)); !file.empty())
+                if (std::string file = find_program(std::string(dialect.program)); !file.empty())
                     return {dialect, std::move(file)};
     none_is_there();
 }
 
 /// Fills in -n of every program. An allocation or the hosts may give it.
-void fill_ranks(Job& job) {
+void fill_programs(Job& job) {
     const bool alone = job.programs.size() == 1;
     for (Program& program : job.programs) {
         if (program.ranks) continue;
@@ -168,7 +168,7 @@ std::string shown(const std::vector<std::string>& words) {
 
 Job job_of_launcher(const Job& asked) {
     Job job = asked;
-    fill_ranks(job);
+    fill_programs(job);
     job.hosts = share_out(job);
     const Chosen chosen = choose(job);
     std::vector<std::string> command = chosen.dialect.begin(job, chosen.file);

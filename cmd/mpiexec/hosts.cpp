@@ -27,7 +27,7 @@ bool is_this_machine(const std::string& host) {
 }
 
 /// Returns the whole number that the variable holds, or -1 if it holds none.
-long number_in(const char* variable) {
+long number_of_variable(const char* variable) {
     const char* text = std::getenv(variable);
     if (text == nullptr || *text == '\0') return -1;
     char* end = nullptr;
@@ -39,11 +39,11 @@ long number_in(const char* variable) {
 /// that Slurm reserves.
 bool is_task_of_srun() {
     constexpr long last_step = 0xffff'fff0;
-    const long step = number_in("SLURM_STEP_ID");
+    const long step = number_of_variable("SLURM_STEP_ID");
     return step >= 0 && step < last_step;
 }
 
-void add(std::vector<Host>& hosts, Host host) {
+void add_host(std::vector<Host>& hosts, Host host) {
     const auto same = std::find_if(hosts.begin(), hosts.end(),
                                    [&](const Host& one) { return one.name == host.name; });
     if (same == hosts.end()) return hosts.push_back(std::move(host));
@@ -78,7 +78,7 @@ void add_host(std::vector<Host>& hosts, std::string_view entry) {
     if (!can_be_host(host.name))
         throw Failure(exit_usage, fmt::format("'{}' is not the name of a host", printable(entry)));
     if (colon != std::string_view::npos) host.ranks = ranks_of(entry.substr(colon + 1));
-    add(hosts, std::move(host));
+    add_host(hosts, std::move(host));
 }
 
 int read_hostfile(std::vector<Host>& hosts, std::istream& file) {
@@ -108,7 +108,8 @@ bool takes_other_machines(const Job& job) {
         return !std::all_of(job.hosts.begin(), job.hosts.end(),
                             [](const Host& host) { return is_this_machine(host.name); });
     if (is_rank() || !in_slurm_allocation()) return false;
-    return std::max(number_in("SLURM_JOB_NUM_NODES"), number_in("SLURM_NNODES")) > 1;
+    return std::max(number_of_variable("SLURM_JOB_NUM_NODES"), number_of_variable("SLURM_NNODES")) >
+        1;
 }
 
 std::vector<Host> share_out(const Job& job) {

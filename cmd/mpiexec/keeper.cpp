@@ -19,6 +19,7 @@
 #include "process_tree.hpp"
 #include "report.hpp"
 #include "say.hpp"
+#include "signal_pipe.hpp"
 #include "strangers.hpp"
 #include "trace.hpp"
 
@@ -40,8 +41,6 @@ std::string name_of_pipe(const UniqueFd& pipe) {
     ::fstat(pipe.get(), &found);
     return fmt::format("{}:{}", pipe.get(), found.st_ino);
 }
-
-bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
 }  // namespace
 

@@ -39,10 +39,6 @@ Written dissect(std::string_view word) {
                   fmt::format("unknown option {}{} (mpiexec --help lists all)", word, hint));
 }
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class CommandLine {
 public:
     explicit CommandLine(const std::vector<std::string>& words) : words_(words) {}

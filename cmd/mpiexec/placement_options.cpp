@@ -44,10 +44,6 @@ constexpr std::array map_words{
 };
 
 /// Returns true if `text` is one of the words, which are in small letters.
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), text) != words.end();
-}
-
 bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }

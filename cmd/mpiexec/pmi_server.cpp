@@ -15,7 +15,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-constexpr std::size_t longest_line = 65536;  // far above any legal line
+constexpr std::size_t longest_pmi_line = 65536;  // far above any legal line
 
 int number(const std::string& text, int otherwise) {
     int value = otherwise;
@@ -62,7 +62,7 @@ void PmiServer::drain(int rank) {
         if (size <= 0) return close(rank);
         one.unread.append(buffer.data(), static_cast<std::size_t>(size));
         answer_lines(rank);
-        if (one.unread.size() > longest_line) return close(rank);
+        if (one.unread.size() > longest_pmi_line) return close(rank);
     }
 }
 

@@ -18,7 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds between_looks{20};
 constexpr milliseconds for_lines{3000};  ///< the time for addr2line
 
 std::string how_it_ended(int status) {

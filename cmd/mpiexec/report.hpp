@@ -4,6 +4,7 @@
 /// prints it before it ends a job that hangs. If another launcher has started the ranks, each
 /// keeper reports on its own.
 
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "rank.hpp"
 
 namespace heddle::mpiexec {
+
+/// The time between two looks at ranks that a verdict compares.
+inline constexpr std::chrono::milliseconds between_looks{20};
 
 /// The keeper's data on its ranks.
 struct Kept {

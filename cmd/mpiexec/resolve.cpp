@@ -19,7 +19,7 @@ namespace heddle::mpiexec {
 
 namespace {
 
-[[noreturn]] void refuse(int code, const std::string& name, std::string_view reason) {
+[[noreturn]] void cannot_run(int code, const std::string& name, std::string_view reason) {
     throw Failure(code, fmt::format("cannot run '{}': {}", name, reason));
 }
 
@@ -43,12 +43,12 @@ void check_directory(const Program& program) {
 void check_file(const std::string& name, const std::string& path) {
     struct stat found{};
     if (::stat(path.c_str(), &found) != 0)
-        refuse(errno == ENOENT || errno == ENOTDIR ? exit_not_found : exit_not_run, name,
-               error_text(errno));
-    if (S_ISDIR(found.st_mode)) refuse(exit_not_run, name, "it is a directory");
-    if (!S_ISREG(found.st_mode)) refuse(exit_not_run, name, "it is not a file");
+        cannot_run(errno == ENOENT || errno == ENOTDIR ? exit_not_found : exit_not_run, name,
+                   error_text(errno));
+    if (S_ISDIR(found.st_mode)) cannot_run(exit_not_run, name, "it is a directory");
+    if (!S_ISREG(found.st_mode)) cannot_run(exit_not_run, name, "it is not a file");
     if (::access(path.c_str(), X_OK) != 0)
-        refuse(exit_not_run, name, "it is not executable (chmod +x makes it so)");
+        cannot_run(exit_not_run, name, "it is not executable (chmod +x makes it so)");
 }
 
 bool is_executable_file(const std::string& path) {
@@ -59,9 +59,9 @@ bool is_executable_file(const std::string& path) {
 
 [[noreturn]] void not_in_path(const Program& program, const std::string& name) {
     const bool here = is_executable_file(from_directory(program, name));
-    refuse(exit_not_found, name,
-           here ? fmt::format("it is not in PATH; did you mean ./{}?", name)
-                : "there is no such program in PATH");
+    cannot_run(exit_not_found, name,
+               here ? fmt::format("it is not in PATH; did you mean ./{}?", name)
+                    : "there is no such program in PATH");
 }
 
 std::string search_path(const Program& program, const std::string& name) {
@@ -82,7 +82,7 @@ std::string search_path(const Program& program, const std::string& name) {
 /// Returns the file to execute, relative to the program's directory.
 std::string find_file(const Program& program) {
     const std::string& name = program.command.front();
-    if (name.empty()) refuse(exit_not_found, name, "its name is empty");
+    if (name.empty()) cannot_run(exit_not_found, name, "its name is empty");
     if (name.find('/') == std::string::npos) return search_path(program, name);
     check_file(name, from_directory(program, name));
     return name;
@@ -98,7 +98,7 @@ void fill_ranks(Job& job, int cores) {
     if (sum > INT_MAX) throw Failure(exit_usage, fmt::format("{} ranks are too many", sum));
 }
 
-long long number_in(const char* path, const char* format) {
+long long number_in_file(const char* path, const char* format) {
     std::FILE* file = std::fopen(path, "re");
     long long value = LLONG_MAX;
     if (file == nullptr) return value;
@@ -115,7 +115,7 @@ long long number_in(const char* path, const char* format) {
 
 void check_memory(int ranks) {
     constexpr long long least_kib = 256;  // page tables, stack and private data of any process
-    const long long free_kib = number_in("/proc/meminfo", "MemAvailable: %lld");
+    const long long free_kib = number_in_file("/proc/meminfo", "MemAvailable: %lld");
     if (free_kib / least_kib < ranks)
         too_many(ranks,
                  fmt::format("they need {} MiB of memory at least, {} MiB are free",
@@ -123,8 +123,8 @@ void check_memory(int ranks) {
 }
 
 void check_processes(int ranks) {
-    const long long most = std::min(number_in("/proc/sys/kernel/pid_max", "%lld"),
-                                    number_in("/proc/sys/kernel/threads-max", "%lld"));
+    const long long most = std::min(number_in_file("/proc/sys/kernel/pid_max", "%lld"),
+                                    number_in_file("/proc/sys/kernel/threads-max", "%lld"));
     if (ranks >= most)
         too_many(ranks, fmt::format("this machine holds {} processes at most", most));
 }

@@ -14,8 +14,6 @@ namespace {
 int to_keeper = -1;
 volatile std::sig_atomic_t told_to_end = 0;
 
-bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
-
 void tell_keeper(int signal) {
     const int error = errno;
     if (asks_to_end(signal)) told_to_end = 1;
@@ -25,6 +23,10 @@ void tell_keeper(int signal) {
 }
 
 }  // namespace
+
+bool asks_to_end(int signal) noexcept {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
 
 UniqueFd signals_to_keeper(std::initializer_list<int> more) {
     std::array<int, 2> ends{};

@@ -13,6 +13,9 @@ namespace heddle::mpiexec {
 /// `more`, that signal does not stop the process any more.
 UniqueFd signals_to_keeper(std::initializer_list<int> more = {});
 
+/// Returns true if the signal asks a job to end.
+bool asks_to_end(int signal) noexcept;
+
 /// Returns true if a signal has come that asks to end.
 bool was_told_to_end() noexcept;
 

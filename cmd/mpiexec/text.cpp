@@ -13,6 +13,10 @@ std::string lower(std::string_view text) {
     return result;
 }
 
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     while (true) {

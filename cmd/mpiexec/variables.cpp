@@ -58,7 +58,7 @@ std::string hint(const std::string& name) {
     return fmt::format("; did you mean {}{}?", prefix, meant);
 }
 
-void collect(const EnvironmentRule& rule, std::set<std::string>& names) {
+void collect_names(const EnvironmentRule& rule, std::set<std::string>& names) {
     for (const auto& [name, value] : rule.set) names.insert(name);
 }
 
@@ -70,8 +70,8 @@ std::vector<std::string> unknown_variables(const Job& job) {
         const std::string_view text = *entry;
         names.emplace(text.substr(0, text.find('=')));
     }
-    collect(job.environment, names);
-    for (const Program& program : job.programs) collect(program.environment, names);
+    collect_names(job.environment, names);
+    for (const Program& program : job.programs) collect_names(program.environment, names);
 
     std::vector<std::string> sentences;
     for (const std::string& name : names) {

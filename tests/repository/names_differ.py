@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that are compiled together (heddle_compile_together in src/CMakeLists.txt) have different names in their unnamed
+"""Files that are compiled together (heddle_compile_together in CMakeLists.txt) have different names in their unnamed
 namespaces. The compiler refuses the same name twice, but not two functions of one name: a call could find that of the other file."""
 
 import re
@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parent.parent.parent / "src"
+ROOT = Path(__file__).resolve().parent.parent.parent
 OPENS = re.compile(r"^namespace \{$", re.MULTILINE)
 # A declaration, as clang-format puts it at the beginning of a line. The first group that is there is the name.
 DECLARES = re.compile(
@@ -36,27 +36,27 @@ def unnamed_names(path):
     return names
 
 
-def compiled_one_by_one():
-    """Returns two sets of files and folders, those of the library and those of its tests."""
-    calls = re.findall(r'heddle_compile_together\((\w+) "[^"]*"([^)]*)\)', (SOURCES / "CMakeLists.txt").read_text())
-    lists = {target: set(words.split()) for target, words in calls}
-    return lists["heddle_core"], lists["unit_tests"]
+def compiled_together():
+    """Returns the files that are compiled with others of their folder, each with the target that it belongs to."""
+    files = {}
+    for script in sorted([ROOT / "src/CMakeLists.txt", *ROOT.glob("cmd/*/CMakeLists.txt")]):
+        calls = re.findall(r'heddle_compile_together\((\w+) "[^"]*"([^)]*)\)', script.read_text())
+        apart = {target: words.split() for target, words in calls}
+        for path in sorted(script.parent.rglob("*.cpp")) if apart else []:
+            target = "unit_tests" if path.stem.endswith("_test") else calls[0][0]
+            file = path.relative_to(script.parent)
+            if target in apart and not {str(file), str(file.parent)} & set(apart[target]):
+                files[path] = target
+    return files
 
 
-library, tests = compiled_one_by_one()
 holders = defaultdict(list)
-files = 0
-for path in sorted(SOURCES.rglob("*.cpp")):
-    file = path.relative_to(SOURCES)
-    is_test = path.stem.endswith("_test")
-    apart = tests if is_test else library
-    if str(file) in apart or str(file.parent) in apart:
-        continue
-    files += 1
+files = compiled_together()
+for path, target in files.items():
     for name in unnamed_names(path):
-        holders[file.parent, is_test, name].append(file.name)
+        holders[path.parent.relative_to(ROOT), target, name].append(path.name)
 
-wrong = [f"src/{folder}: {name} is in {' and in '.join(where)}"
+wrong = [f"{folder}: {name} is in {' and in '.join(where)}"
          for (folder, _, name), where in sorted(holders.items()) if len(where) > 1]
-print("\n".join(wrong) or f"{len(holders)} names in {files} files")
+print("\n".join(wrong) or f"{len(holders)} names in {len(files)} files")
 sys.exit(1 if wrong or len(holders) < 1000 else 0)
