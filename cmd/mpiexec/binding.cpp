@@ -33,7 +33,7 @@ int object_of(const Core& core, Map map) {
 }
 
 /// Returns the cores in groups, one for each object (package, node, cache) that ranks are dealt to.
-std::vector<Group> split(const std::vector<Core>& cores, Map map) {
+std::vector<Group> split_cores(const std::vector<Core>& cores, Map map) {
     std::vector<Group> groups;
     for (const Core& core : cores) {
         const auto same = [&](const Group& group) {
@@ -150,7 +150,7 @@ Bindings place(const Placement& placement, const std::vector<Core>& cores,
         result.why_not = why_not(cores, threads, asked ? Surroundings{true, 0} : surroundings);
     if (!result.why_not.empty()) return result;
 
-    const std::vector<Group> groups = split(cores, effective_map(placement));
+    const std::vector<Group> groups = split_cores(cores, effective_map(placement));
     std::vector<Part> taken = parts(placement, threads, groups.size());
     if (bind == Bind::share) make_room(taken, groups);
     for (std::size_t rank = 0; rank < threads.size(); ++rank) {
@@ -181,7 +181,7 @@ std::string impossible_placement(const Placement& placement, const std::vector<C
                                  int ranks) {
     const auto wanted = static_cast<std::size_t>(placement.cores_per_rank);
     if (wanted == 0 || placement.bind == Bind::none) return {};
-    const std::vector<Group> groups = split(cores, effective_map(placement));
+    const std::vector<Group> groups = split_cores(cores, effective_map(placement));
     const auto fewer = [](const Group& a, const Group& b) { return a.size() < b.size(); };
     const std::size_t least = std::min_element(groups.begin(), groups.end(), fewer)->size();
     if (wanted > least)

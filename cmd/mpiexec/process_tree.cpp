@@ -47,11 +47,11 @@ pid_t parent_of(pid_t pid) {
     return parent;
 }
 
-using Children = std::unordered_map<pid_t, std::vector<pid_t>>;
+using ChildrenByParent = std::unordered_map<pid_t, std::vector<pid_t>>;
 
 /// Returns the children of every process. It also works if /proc/PID/task/TID/children is missing.
-Children all_children() {
-    Children children;
+ChildrenByParent all_children() {
+    ChildrenByParent children;
     const std::unique_ptr<DIR, CloseFolder> folder(::opendir("/proc"));
     if (folder == nullptr) return children;
     while (const dirent* entry = ::readdir(folder.get())) {
@@ -62,8 +62,8 @@ Children all_children() {
     return children;
 }
 
-void collect(const Children& children, pid_t parent, bool deep, const std::vector<pid_t>& spared,
-             std::vector<pid_t>& found) {
+void collect(const ChildrenByParent& children, pid_t parent, bool deep,
+             const std::vector<pid_t>& spared, std::vector<pid_t>& found) {
     const auto own = children.find(parent);
     if (own == children.end()) return;
     for (pid_t child : own->second) {
@@ -89,7 +89,7 @@ bool starts_children(pid_t pid) {
     return read && std::strcmp(name.data(), name_of_children) == 0;
 }
 
-void collect_jobs(const Children& children, pid_t parent, std::vector<pid_t>& found) {
+void collect_jobs(const ChildrenByParent& children, pid_t parent, std::vector<pid_t>& found) {
     const auto own = children.find(parent);
     if (own == children.end()) return;
     for (pid_t child : own->second) {
