@@ -87,7 +87,7 @@ std::vector<std::string> read(const std::string& path) {
 
 /// Returns the index of the option among the words before the first program. All words after that
 /// belong to the program.
-std::size_t find_option(const std::vector<std::string>& words) {
+std::size_t place_of_option(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size() && words[i].size() > 1 && words[i][0] == '-';) {
         const std::string_view name =
             std::string_view(words[i]).substr(words[i].starts_with("--") ? 2 : 1);
@@ -104,7 +104,7 @@ std::size_t find_option(const std::vector<std::string>& words) {
 }  // namespace
 
 std::vector<std::string> with_config_file(const std::vector<std::string>& words) {
-    const std::size_t at = find_option(words);
+    const std::size_t at = place_of_option(words);
     if (at == words.size()) return words;
     const std::size_t equals = words[at].find('=');
     const std::size_t after = at + (equals == std::string::npos ? 2 : 1);

@@ -43,7 +43,7 @@ bool is_task_of_srun() {
     return step >= 0 && step < last_step;
 }
 
-void add_host(std::vector<Host>& hosts, Host host) {
+void merge_host(std::vector<Host>& hosts, Host host) {
     const auto same = std::find_if(hosts.begin(), hosts.end(),
                                    [&](const Host& one) { return one.name == host.name; });
     if (same == hosts.end()) return hosts.push_back(std::move(host));
@@ -78,7 +78,7 @@ void add_host(std::vector<Host>& hosts, std::string_view entry) {
     if (!can_be_host(host.name))
         throw Failure(exit_usage, fmt::format("'{}' is not the name of a host", printable(entry)));
     if (colon != std::string_view::npos) host.ranks = ranks_of(entry.substr(colon + 1));
-    add_host(hosts, std::move(host));
+    merge_host(hosts, std::move(host));
 }
 
 int read_hostfile(std::vector<Host>& hosts, std::istream& file) {

@@ -88,7 +88,7 @@ void set_cpus(const Parsing& at) {
     at.job.placement.cpus = parse_cpu_list(at.values[0]);
 }
 
-void report_bindings(const Parsing& at) { at.job.placement.report = true; }
+void ask_for_bindings(const Parsing& at) { at.job.placement.report = true; }
 
 void set_input(const Parsing& at) {
     const std::string& to = at.values[0];
@@ -224,7 +224,7 @@ constexpr std::array table{
         set_via},
     Option{placement, "cpu-set cpu-list", "LIST", "use these hardware threads only, as 0-3,8",
            set_cpus},
-    Option{placement, "report-bindings", "", "say on which cores each rank runs", report_bindings},
+    Option{placement, "report-bindings", "", "say on which cores each rank runs", ask_for_bindings},
 
     Option{streams, "l prepend-rank tag-output", "", "start each line of output with '[rank] '",
            tag_output},

@@ -77,7 +77,8 @@ private:
     core::Request* local_[few];
 };
 
-void await(core::Thread& thread, const Schedule& schedule, const Step& step, Failure& failure) {
+void await_length(core::Thread& thread, const Schedule& schedule, const Step& step,
+                  Failure& failure) {
     await(thread, schedule, step);
     if (step.size != 0 && given_bytes(step) != step.size) [[unlikely]]
         if (mend_length(schedule, step))
@@ -115,7 +116,7 @@ int run(core::Thread& thread, const Schedule& schedule) {
             else if (step.kind == Step::Kind::signal)
                 messages.signal(schedule, step);
             else if (step.kind == Step::Kind::await)
-                await(thread, schedule, step, failure);
+                await_length(thread, schedule, step, failure);
             else if (combining || step.kind != Step::Kind::combine)
                 do_locally(schedule, step);
         }

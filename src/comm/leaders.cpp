@@ -24,8 +24,8 @@ struct Offer {
     std::uint32_t several_jobs;  ///< processes of several jobs take part: cards follow
 };
 
-int exchange(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
-             void* in, std::uint64_t in_bytes) {
+int exchange_by(core::Thread& thread, const Route& route, const void* out, std::uint64_t out_bytes,
+                void* in, std::uint64_t in_bytes) {
     p2p::Engine& engine = *thread.engine;
     core::Request* receive = engine.start_receive(thread,
                                                   {{route.context, route.their_source, route.tag},
@@ -124,8 +124,8 @@ template <class T>
 int Side::trade(const std::vector<T>& list, std::vector<T>& theirs, std::int32_t count) const {
     theirs.resize(static_cast<std::size_t>(count));
     const int error = lead([&] {
-        return exchange(thread_, route_, list.data(), list.size() * sizeof(T), theirs.data(),
-                        theirs.size() * sizeof(T));
+        return exchange_by(thread_, route_, list.data(), list.size() * sizeof(T), theirs.data(),
+                           theirs.size() * sizeof(T));
     });
     return error != MPI_SUCCESS ? error : tell(theirs.data(), theirs.size() * sizeof(T));
 }
@@ -137,7 +137,7 @@ int Side::meet(const objects::Members& members, Offer& offer) const {
     const Offer mine{MPI_SUCCESS, process().contexts.take(),
                      static_cast<std::int32_t>(members.size()),
                      process().numbers.is_guest(route_.process) || process().has_guests(members)};
-    const int error = exchange(thread_, route_, &mine, sizeof mine, &offer, sizeof offer);
+    const int error = exchange_by(thread_, route_, &mine, sizeof mine, &offer, sizeof offer);
     if (mine.several_jobs != 0) offer.several_jobs = 1;
     if (error != MPI_SUCCESS || offer.several_jobs != 0 || !comes_first())
         process().contexts.give_back(mine.context);

@@ -341,8 +341,8 @@ std::unique_ptr<Request> make_request(core::Thread& thread, objects::File& file,
     return nullptr;
 }
 
-core::Request* start(core::Thread& thread, objects::File& file, Kind kind, const Wish& wish,
-                     int& error) {
+core::Request* start_access(core::Thread& thread, objects::File& file, Kind kind, const Wish& wish,
+                            int& error) {
     auto access = make_request(thread, file, kind, wish);
     if (access == nullptr) {
         error = kind.together ? take_no_part(thread, file, kind, wish) : no_memory(thread, file);
@@ -379,7 +379,7 @@ int access(core::Thread& thread, objects::File& file, Kind kind, const Wish& wis
 int start(core::Thread& thread, objects::File& file, Kind kind, const Wish& wish,
           MPI_Request& handle) {
     int error = MPI_SUCCESS;
-    core::Request* const request = start(thread, file, kind, wish, error);
+    core::Request* const request = start_access(thread, file, kind, wish, error);
     if (request == nullptr) {
         handle = MPI_REQUEST_NULL;
         return error;
@@ -418,7 +418,7 @@ int begin(core::Thread& thread, objects::File& file, Split split, Kind kind, con
                                      "one split collective access at a time");
     }
     int error = MPI_SUCCESS;
-    core::Request* const request = start(thread, file, kind, wish, error);
+    core::Request* const request = start_access(thread, file, kind, wish, error);
     const std::lock_guard guard(open.lock);
     open.split_buffer = wish.buffer;
     open.split_request = request;

@@ -172,7 +172,7 @@ bool define_resized(Definition& made) noexcept {
     return fits(static_cast<Wide>(made.lower_bound) + made.extent);
 }
 
-void define_basic(Definition& made) noexcept {
+void fill_basic(Definition& made) noexcept {
     const BasicType& basic = *made.basic;
     made.size = made.extent = made.true_extent = basic.size;
     made.alignment = basic.alignment;
@@ -212,7 +212,7 @@ void Definition::finish() noexcept {
 
 bool define_in_place(Definition& definition) {
     if (definition.basic != nullptr)
-        define_basic(definition);
+        fill_basic(definition);
     else if (!define_by_combiner(definition))
         return false;
     definition.finish();

@@ -232,7 +232,7 @@ Errhandler*& handler_in_force(Process& process, const ErrorScope& scope) noexcep
     return scope.in_force != nullptr ? *scope.in_force : raised_without_object(process).errhandler;
 }
 
-void* handle_of(Process& process, const ErrorScope& scope) noexcept {
+void* handle_of_scope(Process& process, const ErrorScope& scope) noexcept {
     return scope.in_force != nullptr ? scope.handle : raised_without_object(process).handle;
 }
 
@@ -264,7 +264,7 @@ int raise(core::Thread& thread, const ErrorScope& scope, int error_class, std::s
     } catch (const std::bad_alloc&) {
         text = "out of memory";  // needs no memory
     }
-    return call_errhandler(process, *handler, handle_of(process, scope), error_class, text);
+    return call_errhandler(process, *handler, handle_of_scope(process, scope), error_class, text);
 }
 
 template <class Object>
@@ -302,7 +302,7 @@ int call_errhandler(core::Thread& thread, const ErrorScope& scope, int code,
                     const std::string& detail) {
     Process& process = *thread.process;
     const Held handler(process, handler_in_force(process, scope));
-    return call_errhandler(process, *handler, handle_of(process, scope), code, detail);
+    return call_errhandler(process, *handler, handle_of_scope(process, scope), code, detail);
 }
 
 std::string name_of(const Window& window) {

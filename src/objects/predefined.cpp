@@ -72,8 +72,8 @@ void make_operations(Process& process) {
     }
 }
 
-Communicator* make_predefined(Process& process, MPI_Comm handle, const char* name,
-                              std::uint32_t context, Group& group) {
+Communicator* make_predefined_one(Process& process, MPI_Comm handle, const char* name,
+                                  std::uint32_t context, Group& group) {
     Communicator* communicator = Process::make(process.communicators, core::Kind::communicator);
     communicator->handle = handle;
     communicator->name = name;
@@ -113,10 +113,10 @@ void make_predefined(Process& process) {
     for (std::int32_t rank = 0; rank < process.size(); ++rank)
         everyone.push_back(process.numbers.number_of(rank));
     process.empty_group = &make_group(process, {});
-    process.world = make_predefined(process, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
-                                    make_group(process, std::move(everyone)));
-    process.self = make_predefined(process, MPI_COMM_SELF, "MPI_COMM_SELF", self_context,
-                                   make_group(process, {process.number()}));
+    process.world = make_predefined_one(process, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
+                                        make_group(process, std::move(everyone)));
+    process.self = make_predefined_one(process, MPI_COMM_SELF, "MPI_COMM_SELF", self_context,
+                                       make_group(process, {process.number()}));
     if (process.job.universe_size >= 0)
         process.predefined_attributes.universe_size =
             std::max(process.job.universe_size, process.size());

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that are compiled together (heddle_compile_together in CMakeLists.txt) have different names in their unnamed
-namespaces. The compiler refuses the same name twice, but not two functions of one name: a call could find that of the other file."""
+"""Files that are compiled together have different names in their unnamed namespaces, and other names than functions of the
+folder's headers. The compiler does not refuse two functions of one name: a call could find that of the other file.
+heddle_compile_together() in CMakeLists.txt says which files these are."""
 
 import re
 import sys
@@ -14,6 +15,8 @@ DECLARES = re.compile(
     r"(?:template.*>\s*)?(?:class|struct|union|enum class|enum)\s+(?:alignas\(.*?\)\s*)?(\w+)"
     r"|using (\w+) ="
     r"|(?!static_assert|using|namespace|template|TEST|INSTANTIATE|extern)[^=(;]*?[\s*&](\w+)(?:\[[^=]*\])?\s*[(={;]")
+FUNCTION = re.compile(
+    r"(?!static_assert|using|namespace|template|class|struct|enum)[^=(;]*?[\s*&](\w+)\s*\(")
 
 
 def body_at(text, start):
@@ -50,13 +53,23 @@ def compiled_together():
     return files
 
 
+def functions_of_headers(folder):
+    lines = "".join(re.sub(r"//.*", "", path.read_text()) for path in folder.glob("*.hpp")).splitlines()
+    found = (FUNCTION.match(line) for line in lines if line and line[0] not in " }#:")
+    return {match.group(1) for match in found if match}
+
+
 holders = defaultdict(list)
 files = compiled_together()
 for path, target in files.items():
     for name in unnamed_names(path):
-        holders[path.parent.relative_to(ROOT), target, name].append(path.name)
+        holders[path.parent, target, name].append(path.name)
 
-wrong = [f"{folder}: {name} is in {' and in '.join(where)}"
+wrong = [f"{folder.relative_to(ROOT)}: {name} is in {' and in '.join(where)}"
          for (folder, _, name), where in sorted(holders.items()) if len(where) > 1]
+declared = {folder: functions_of_headers(folder) for folder in {path.parent for path in files}}
+wrong += [f"{folder.relative_to(ROOT)}: {name} is in {where[0]} and in a header"
+          for (folder, target, name), where in sorted(holders.items())
+          if name in declared[folder] and target != "unit_tests"]
 print("\n".join(wrong) or f"{len(holders)} names in {len(files)} files")
 sys.exit(1 if wrong or len(holders) < 1000 else 0)
