@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that are compiled together have different names in their unnamed namespaces, and other names than functions of the
-folder's headers. The compiler does not refuse two functions of one name: a call could find that of the other file.
+"""Files that are compiled together have different names in their unnamed namespaces. These are no names of functions of the
+folder's headers, either. The compiler does not refuse two functions of one name: a call could find that of the other file.
 heddle_compile_together() in CMakeLists.txt says which files these are."""
 
 import re
