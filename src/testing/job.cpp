@@ -83,16 +83,10 @@ std::unique_ptr<p2p::Network> join(Network& network, Addresses& addresses,
 MPI_Comm other_world(std::uint32_t number) {
     objects::Process& process =
         *objects::attached_thread()->process;  // also valid between calls that are sections
-    auto* twin = objects::Process::make(process.communicators, core::Kind::communicator);
-    twin->context = 1000 + 2 * number;
-    twin->rank = process.world->rank;
-    twin->peers = process.world->peers;
-    twin->processes = process.world->processes;
-    twin->group = process.world->group;
-    twin->scratch = objects::unknown_scratch(process, *twin->group);
-    twin->errhandler = process.world->errhandler;
-    twin->handle = reinterpret_cast<MPI_Comm>(twin);
-    return twin->handle;
+    objects::Group& group = *process.world->group;
+    group.retain();
+    return objects::make_communicator(process, *process.world, 1000 + 2 * number, group, nullptr)
+        .handle;
 }
 
 void run_job(int ranks, int threads, const std::function<void(int rank, int thread)>& body) {
