@@ -16,6 +16,7 @@
 
 #include "sync/native.hpp"
 #include "sync/offer_cursor.hpp"
+#include "testing/rounds.hpp"
 #include "testing/simulation.hpp"
 
 namespace {
@@ -136,19 +137,21 @@ std::string run(std::uint64_t seeds, SimulationOptions options, bool reuse,
     return {};
 }
 
+constexpr auto schedules = static_cast<int>(heddle::testing::rounds_in_one_thread(20000));
+
 TEST(Offers, are_accepted_or_taken_back) {
     std::array<int, 3> fates{};
-    EXPECT_EQ(run(20000, {}, true, &fates), "");
+    EXPECT_EQ(run(schedules, {}, true, &fates), "");
     // Both happen, so that the schedules are worth something.
-    EXPECT_GT(fates[World::accepted], 10000);
-    EXPECT_GT(fates[World::taken_back], 10000);
+    EXPECT_GT(fates[World::accepted], schedules / 2);
+    EXPECT_GT(fates[World::taken_back], schedules / 2);
 }
 
 TEST(Offers, are_accepted_or_taken_back_where_receivers_share_no_lock) {
     std::array<int, 3> fates{};
-    EXPECT_EQ(run(20000, {}, false, &fates), "");
-    EXPECT_GT(fates[World::accepted], 10000);
-    EXPECT_GT(fates[World::taken_back], 10000);
+    EXPECT_EQ(run(schedules, {}, false, &fates), "");
+    EXPECT_GT(fates[World::accepted], schedules / 2);
+    EXPECT_GT(fates[World::taken_back], schedules / 2);
 }
 
 TEST(Offers, have_two_fates_without_the_fence) {

@@ -59,6 +59,7 @@ private:
         if (test.result()->elapsed_time() >= long_time)
             std::printf("slow: %s: %lld\n", name_of(test).c_str(),
                         static_cast<long long>(test.result()->elapsed_time()));
+        std::fflush(stdout);  // a child of a later test must not print it, too
         if (!test.result()->Skipped()) return;
         std::string reason;
         for (int i = 0; i < test.result()->total_part_count(); ++i)
