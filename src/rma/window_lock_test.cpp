@@ -10,12 +10,10 @@
 
 #include "rma/whole_lock.hpp"
 #include "sync/mutex.hpp"
-#include "testing/rounds.hpp"
 #include "testing/simulation.hpp"
 
 namespace {
 
-using heddle::testing::rounds_in_one_thread;
 using heddle::testing::SimulatedAtom;
 using heddle::testing::SimulatedWorld;
 using heddle::testing::Simulation;
@@ -117,15 +115,15 @@ std::string contend(std::uint64_t seeds, unsigned threads, unsigned one_writes_i
 }
 
 TEST(WindowLock, writers_are_alone_and_in_order) {
-    EXPECT_EQ(contend(rounds_in_one_thread(3000), 2, 1), "");
-    EXPECT_EQ(contend(rounds_in_one_thread(3000), 4, 1), "");
+    EXPECT_EQ(contend(3000, 2, 1), "");
+    EXPECT_EQ(contend(3000, 4, 1), "");
 }
 
 TEST(WindowLock, readers_share_and_nobody_is_overtaken) {
-    EXPECT_EQ(contend(rounds_in_one_thread(3000), 2, 2), "");
-    EXPECT_EQ(contend(rounds_in_one_thread(3000), 4, 2), "");
-    EXPECT_EQ(contend(rounds_in_one_thread(3000), 4, 4), "");
-    EXPECT_EQ(contend(rounds_in_one_thread(500), 4, 0), "");
+    EXPECT_EQ(contend(3000, 2, 2), "");
+    EXPECT_EQ(contend(3000, 4, 2), "");
+    EXPECT_EQ(contend(3000, 4, 4), "");
+    EXPECT_EQ(contend(500, 4, 0), "");
 }
 
 constexpr std::size_t targets = 3;
@@ -339,24 +337,24 @@ std::string contend_for_all(std::uint64_t seeds, const Contest& contest) {
 }
 
 TEST(WindowLock, locks_of_all_targets_exclude_writers_of_any) {
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {2, 2}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {3, 2}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(4000), {4, 2}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {4, 4}), "");
+    EXPECT_EQ(contend_for_all(2000, {2, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {3, 2}), "");
+    EXPECT_EQ(contend_for_all(4000, {4, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 4}), "");
 }
 
 TEST(WindowLock, a_process_with_two_exclusive_locks_does_not_wait_for_readers_of_all_for_ever) {
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {2, 2, 1, true}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(4000), {4, 2, 1, true}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {4, 4, 1, true}), "");
+    EXPECT_EQ(contend_for_all(2000, {2, 2, 1, true}), "");
+    EXPECT_EQ(contend_for_all(4000, {4, 2, 1, true}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 4, 1, true}), "");
 }
 
 TEST(WindowLock, readers_of_all_on_two_nodes_wait_for_nobody_who_waits_for_them) {
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {2, 2, 2}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {4, 2, 2}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {2, 2, 2, true}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(4000), {4, 2, 2, true}), "");
-    EXPECT_EQ(contend_for_all(rounds_in_one_thread(2000), {4, 4, 2, true}), "");
+    EXPECT_EQ(contend_for_all(2000, {2, 2, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 2, 2}), "");
+    EXPECT_EQ(contend_for_all(2000, {2, 2, 2, true}), "");
+    EXPECT_EQ(contend_for_all(4000, {4, 2, 2, true}), "");
+    EXPECT_EQ(contend_for_all(2000, {4, 4, 2, true}), "");
 }
 
 /// If one part of the protocol is missing, the simulation finds a fault.

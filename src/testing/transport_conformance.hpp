@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "platform/counting.hpp"
+#include "testing/rounds.hpp"
 #include "testing/watchdog.hpp"
 #include "transport/transport.hpp"
 
@@ -371,11 +371,8 @@ TYPED_TEST_P(TransportConformance, a_watched_peer_that_does_nothing_is_no_fault_
 /// Senders that all write at once to one receiver, in batches of every length.
 TYPED_TEST_P(TransportConformance, many_senders_to_one_are_not_mixed_up) {
     Watchdog watchdog("many senders");
-#ifdef HEDDLE_WATCHED_BY_SANITIZER
-    constexpr Peer most_senders = 12;  // buffers of 33 lanes take it half a minute
-#else
-    constexpr Peer most_senders = 32;
-#endif
+    // Buffers of 33 lanes take ThreadSanitizer half a minute.
+    constexpr Peer most_senders = under_thread_sanitizer ? 12 : 32;
     for (const Peer senders : {Peer{2}, Peer{7}, most_senders}) {
         Together<TypeParam> all(senders + 1);
         std::minstd_rand random(senders);
