@@ -552,12 +552,12 @@ TYPED_TEST_P(TransportConformance, stands_a_storm_of_connections) {
             callers.back()->connect(0, lane->address());
             while (post_numbered(*callers.back(), 0, 0, 20) == Post::retry)
                 callers.back()->poll(theirs[0]);
+            watchdog.progress();
         }
         while (heard.messages < begin - 1) {
             lane->poll(heard);
             for (std::size_t i = 0; i < callers.size(); ++i) callers[i]->poll(theirs[i]);
         }
-        watchdog.progress();
     }
     EXPECT_EQ(heard.messages, count);
     EXPECT_EQ(heard.wrong, 0U);

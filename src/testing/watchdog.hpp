@@ -12,11 +12,13 @@
 #include <mutex>
 #include <thread>
 
+#include "testing/rounds.hpp"
+
 namespace heddle::testing {
 
 class Watchdog {
 public:
-    explicit Watchdog(const char* what, std::chrono::seconds patience = std::chrono::seconds{60})
+    explicit Watchdog(const char* what, std::chrono::seconds patience = usual_patience)
         : what_(what), patience_(patience), thread_([this] { watch(); }) {}
     ~Watchdog() {
         {
@@ -33,6 +35,9 @@ public:
     void progress() noexcept { steps_.fetch_add(1, std::memory_order_relaxed); }
 
 private:
+    /// ThreadSanitizer takes minutes for what usually takes a second, on a busy machine.
+    static constexpr std::chrono::seconds usual_patience{under_thread_sanitizer ? 300 : 60};
+
     void watch() {
         std::unique_lock guard(mutex_);
         for (std::uint64_t seen = 0;;) {
