@@ -16,8 +16,8 @@ struct Failed {
     int code;
 };
 
-/// Prints that there is no job to look at: of this process, or of this user.
-[[noreturn]] void fail_without_job(const char* command, std::optional<std::int64_t> process);
+/// Prints that there is no job to look at. Throws Failed if the user has named a process.
+void say_without_job(const char* command, std::optional<std::int64_t> process);
 
 struct InfoOptions {
     bool unsupported = false;

@@ -222,8 +222,8 @@ void top(const TopOptions& options) {
             show(tables, options);
             continue;
         }
-        if (!first) return;  // the jobs have ended
-        fail_without_job("top", options.process);
+        if (first) say_without_job("top", options.process);
+        return;  // the jobs have ended
     }
 }
 

@@ -109,15 +109,15 @@ private:
 
 }  // namespace
 
-void fail_without_job(const char* command, std::optional<std::int64_t> process) {
-    if (process)
+void say_without_job(const char* command, std::optional<std::int64_t> process) {
+    if (process) {
         std::fprintf(stderr,
                      "heddle %s: process %lld is no rank of a job on this machine, and has started "
                      "none, or belongs to another user\n",
                      command, static_cast<long long>(*process));
-    else
-        std::fprintf(stderr, "heddle %s: no job of this user runs on this machine\n", command);
-    throw Failed{1};
+        throw Failed{1};
+    }
+    std::fprintf(stderr, "heddle %s: no job of this user runs on this machine\n", command);
 }
 
 void where(const WhereOptions& options) {
@@ -140,7 +140,7 @@ void where(const WhereOptions& options) {
             const Looked looked = look_at(job);
             telling.tell(title_of(job, looked), looked);
         }
-    if (!telling.end()) fail_without_job("where", options.process);
+    if (!telling.end()) say_without_job("where", options.process);
 }
 
 }  // namespace heddle::cmd
