@@ -33,10 +33,10 @@ function(heddle_precompile target)
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds>")
 endfunction()
 
-# heddle_compile_together(TARGET FILES BUT...): compiles up to eight of the target's FILES below a folder together, which takes a third
-# of the time: reading headers is most of it. So names in the unnamed namespaces of a folder differ
-# (tests/repository/names_differ.py). Files and folders BUT, relative to the current folder, are compiled one by one. Nothing is done in a build for development, where a file that lacks
-# an include must not compile.
+# heddle_compile_together(TARGET FILES BUT...): compiles up to eight of the target's FILES of one folder together, which takes a
+# third of the time: reading headers is most of it. So names in the unnamed namespaces of a folder differ
+# (tests/repository/names_differ.py). Files and folders BUT, relative to the current folder, are compiled one by one. Nothing is
+# done in a build for development, where a file that lacks an include must not compile.
 function(heddle_compile_together target files)
   if(HEDDLE_WERROR)
     return()

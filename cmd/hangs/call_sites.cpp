@@ -57,14 +57,13 @@ CallSites::Site CallSites::find(pid_t pid, std::uint64_t address) {
 
 CallSites::CallSites(const Snapshot& snapshot) {
     for (const Rank& rank : snapshot.ranks)
-        for (const std::vector<Waiting>* some : {&rank.waiting, &rank.pollers})
-            for (const Waiting& waiting : *some) {
-                const std::uint64_t address = waiting.what.called_from;
-                if (address == 0) continue;
-                Site& site = sites_[{rank.pid, address}];
-                // The call lies before its return address.
-                if (site.file.empty()) site = find(rank.pid, address - 1);
-            }
+        for (const Waiting* waiting : waiting_and_pollers(rank)) {
+            const std::uint64_t address = waiting->what.called_from;
+            if (address == 0) continue;
+            Site& site = sites_[{rank.pid, address}];
+            // The call lies before its return address.
+            if (site.file.empty()) site = find(rank.pid, address - 1);
+        }
 }
 
 void CallSites::resolve(Snapshot& snapshot, milliseconds limit) const {

@@ -275,13 +275,6 @@ double longest_wait(const Snapshot& snapshot) {
     return longest;
 }
 
-std::vector<Waiting*> waiting_and_pollers(Rank& rank) {
-    std::vector<Waiting*> all;
-    for (std::vector<Waiting>* some : {&rank.waiting, &rank.pollers})
-        for (Waiting& waiting : *some) all.push_back(&waiting);
-    return all;
-}
-
 bool is_waiting(const Rank& rank, const Thread& thread) {
     return std::any_of(rank.waiting.begin(), rank.waiting.end(),
                        [&](const Waiting& waiting) { return waiting.thread == thread.thread; });

@@ -115,8 +115,14 @@ void look_at(Rank& rank, const node::Page& page);
 /// Returns the longest wait in the snapshot, in seconds.
 double longest_wait(const Snapshot& snapshot);
 
-/// Returns the threads that wait and those that poll, to fill in facts about both.
-std::vector<Waiting*> waiting_and_pollers(Rank& rank);
+/// Returns pointers to the threads that wait and to those that poll, for what holds for both.
+template <class R>  // Rank or const Rank
+auto waiting_and_pollers(R& rank) {
+    std::vector<decltype(rank.waiting.data())> all;
+    for (auto* some : {&rank.waiting, &rank.pollers})
+        for (auto& waiting : *some) all.push_back(&waiting);
+    return all;
+}
 
 /// Returns true if the thread is among those that wait.
 bool is_waiting(const Rank& rank, const Thread& thread);
