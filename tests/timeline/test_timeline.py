@@ -41,14 +41,15 @@ class Job(unittest.TestCase):
     def start_job(self, *arguments):
         job = subprocess.Popen([MPIEXEC, "--trace", self.trace, "-n", "2", TIMELINE, *arguments], text=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-        def end():
-            if job.poll() is None:
-                job.kill()
-            job.wait()
-            job.stderr.close()
-        self.addCleanup(end)
+        self.addCleanup(self.kill, job)
         return job
+
+    def kill(self, job):
+        """Kills mpiexec and waits for the whole job: each process of it has its stderr, and who ends it writes files."""
+        if job.stderr.closed:
+            return
+        job.kill()
+        job.communicate(timeout=WATCHDOG)
 
     def heddle(self, *arguments, code=0):
         done = subprocess.run([HEDDLE, *map(str, arguments)], capture_output=True, text=True, timeout=WATCHDOG)
@@ -174,11 +175,8 @@ class Live(Job):
     def test_events_outlive_mpiexec(self):
         job = self.start_job("hang")
         self.wait_until(lambda: [row for row in self.rows(job) if row["waits_for"] is not None])
-        job.kill()
-        job.wait()
-        parts = self.folder / "out.pftrace.parts"
-        self.wait_until(lambda: self.trace.exists() or "MPI_Recv" in subprocess.run(
-            [HEDDLE, "trace", parts], capture_output=True, text=True, timeout=WATCHDOG).stdout)
+        self.kill(job)
+        self.assertIn("MPI_Recv", self.heddle("trace", self.trace))
 
 
 def fetch_perfetto(place):
