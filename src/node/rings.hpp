@@ -7,7 +7,6 @@
 ///                first sends there. It maps a ring of payload when it takes part in it. If
 ///                addresses are limited, all rings are mapped at once. So a process knows when MPI
 ///                is initialized whether they fit.
-///                initialized whether they fit.
 /// Thread safety  reach(), payload_ring() and further offers from any thread. map() and unmap()
 ///                from one thread, while no other uses rings.
 /// Errors         map() and reach() return false, payload_ring() nullptr, and errno says why.
@@ -28,7 +27,6 @@ class Rings {
 public:
     /// `head`: start of the memory, which is mapped. `payload_rings`: how many of each process
     /// there is room for.
-    /// room for.
     Rings(const platform::SharedObject& object, std::byte* head, const Layout& layout,
           std::size_t processes, std::size_t payload_rings, const Mailboxes& mailboxes,
           const Segments& segments);

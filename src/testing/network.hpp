@@ -112,7 +112,7 @@ public:
     bool may_sleep() noexcept;
 
     bool can_read() const noexcept { return true; }
-    bool can_read(Destination, std::size_t) const noexcept { return true; }
+    bool can_read(Destination) const noexcept { return true; }
     Exposed expose(transport::Bytes memory);
     transport::Sent read(Destination from, transport::RemoteMemory remote,
                          std::span<std::byte> local, transport::Operation& operation) noexcept;

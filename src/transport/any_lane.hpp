@@ -54,7 +54,7 @@ public:
     virtual std::chrono::milliseconds nap() const noexcept = 0;
 
     /// For a peer that it knows: see Lane.
-    virtual bool can_read(Peer peer, std::size_t length) const noexcept = 0;
+    virtual bool can_read(Peer peer) const noexcept = 0;
     virtual std::unique_ptr<AnyExposed> expose(Peer to, Bytes memory) = 0;
     virtual Post read(Peer peer, RemoteMemory remote, std::span<std::byte> local,
                       std::uint64_t token) noexcept = 0;
@@ -90,9 +90,7 @@ public:
     bool arm() noexcept override { return lane_.arm(); }
     void disarm() noexcept override { lane_.disarm(); }
     std::chrono::milliseconds nap() const noexcept override { return lane_.nap(); }
-    bool can_read(Peer peer, std::size_t length) const noexcept override {
-        return lane_.can_read(peer, length);
-    }
+    bool can_read(Peer peer) const noexcept override { return lane_.can_read(peer); }
     std::unique_ptr<AnyExposed> expose(Peer, Bytes memory) override {
         return std::make_unique<Exposed>(lane_.expose(memory));
     }

@@ -90,11 +90,10 @@ public:
     std::chrono::milliseconds nap() const noexcept;
 
     bool can_read() const noexcept { return wire_.can_read(); }
-    /// Returns whether messages of that length from this peer, or to it, are to be read: both sides
-    /// find the same.
-    bool can_read(Peer peer, std::size_t length) const noexcept {
+    /// Returns whether long messages from this peer, or to it, are read: both sides find the same.
+    bool can_read(Peer peer) const noexcept {
         const State& state = *find_state(peer);
-        return state.usable() && wire_.can_read(state.destination, length);
+        return state.usable() && wire_.can_read(state.destination);
     }
     Exposed expose(Bytes memory) { return wire_.expose(memory); }
     Post read(Peer peer, RemoteMemory from, std::span<std::byte> to, std::uint64_t token) noexcept;

@@ -235,7 +235,6 @@ bool Lane<W, M>::owes_farewell() const noexcept {
 
 /// Says farewell, as well as it can. A process that has drained before knows that nothing is lost,
 /// but others wait for processes that vanish.
-/// processes that vanish.
 template <Wire W, class M>
 template <Consumer C>
 void Lane<W, M>::take_leave(C& nobody) noexcept {

@@ -165,7 +165,6 @@ concept Transport = !std::movable<L> &&
 
         /// Says that a thread waits for this peer: from now on silence is a fault. Counted: as many
         /// times off as on.
-        /// as on.
         { lane.watch(peer, bool{}) } noexcept -> std::same_as<void>;
         { lane.drain() } noexcept -> std::same_as<bool>;
         { lane.mark() } noexcept -> std::same_as<void>;

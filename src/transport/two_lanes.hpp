@@ -49,9 +49,7 @@ public:
     }
     std::chrono::milliseconds nap() const noexcept override;
 
-    bool can_read(Peer peer, std::size_t length) const noexcept override {
-        return lane_of(peer).can_read(place(peer), length);
-    }
+    bool can_read(Peer peer) const noexcept override { return lane_of(peer).can_read(place(peer)); }
     std::unique_ptr<AnyExposed> expose(Peer to, Bytes memory) override {
         return lane_of(to).expose(place(to), memory);
     }

@@ -55,7 +55,7 @@ template <class W>
 concept Wire =
     requires(W wire, const W& asked, typename W::Destination to, const std::string& address,
              SendBuffer& buffer, Operation& operation, Bytes bytes, std::span<WireEvent> events,
-             RemoteMemory remote, std::span<std::byte> local, std::size_t length, std::string& why,
+             RemoteMemory remote, std::span<std::byte> local, std::string& why,
              std::chrono::milliseconds within) {
         { W::name } -> std::convertible_to<std::string_view>;
         { asked.address() } -> std::same_as<std::string>;
@@ -80,7 +80,6 @@ concept Wire =
         { wire.diagnose(address, why) } -> std::same_as<bool>;
         /// Returns, during a diagnosis, whether the host at this address has acknowledged something
         /// within that time.
-        /// within that time.
         { wire.is_acknowledged(address, within) } noexcept -> std::same_as<bool>;
         { wire.end_diagnosis(address) } noexcept -> std::same_as<void>;
         /// Returns the network's last report of a failure; empty if there was none.
@@ -89,11 +88,9 @@ concept Wire =
         { asked.descriptor() } noexcept -> std::same_as<int>;
         { wire.may_sleep() } noexcept -> std::same_as<bool>;
 
-        /// Returns whether memory of any peer can be read; with `to`, whether a message of that
-        /// length from this one is worth it.
-        /// one is worth it.
+        /// Returns whether memory of any peer can be read; with `to`, of this one.
         { asked.can_read() } noexcept -> std::same_as<bool>;
-        { asked.can_read(to, length) } noexcept -> std::same_as<bool>;
+        { asked.can_read(to) } noexcept -> std::same_as<bool>;
         { wire.expose(bytes) } -> std::same_as<typename W::Exposed>;
         { wire.read(to, remote, local, operation) } noexcept -> std::same_as<Sent>;
     };

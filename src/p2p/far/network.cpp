@@ -325,7 +325,7 @@ std::optional<transport::RemoteMemory> Network::expose(Receiver& receiver,
                                                        const core::Request& send,
                                                        transport::Bytes payload) {
     const LaneLock lane(*this);
-    if (!can_read(lane, receiver, send.peer, payload.size())) return std::nullopt;
+    if (!can_read(lane, receiver, send.peer)) return std::nullopt;
     auto exposed =
         lane->lanes.expose(static_cast<transport::Peer>(numbers_.rank_of(send.peer)), payload);
     const transport::RemoteMemory remote = exposed->remote();
@@ -338,17 +338,16 @@ void Network::end_exposures(HeldLane lane, std::int32_t process) noexcept {
     std::erase_if(lane->exposed, [&](const auto& exposed) { return exposed.second.to == process; });
 }
 
-bool Network::can_read(HeldLane lane, Receiver& receiver, std::int32_t process,
-                       std::uint64_t bytes) noexcept {
+bool Network::can_read(HeldLane lane, Receiver& receiver, std::int32_t process) noexcept {
     return connect(lane, receiver, process) &&
-        lane->lanes.can_read(static_cast<transport::Peer>(numbers_.rank_of(process)), bytes);
+        lane->lanes.can_read(static_cast<transport::Peer>(numbers_.rank_of(process)));
 }
 
 bool Network::read(ProgressCall& call, Receiver& receiver, const Pull& pull, std::uint64_t bytes) {
     auto reading = std::make_unique<Reading>(Reading{pull, bytes});
     {
         const LaneLock lane(*this);
-        if (!can_read(lane, receiver, pull.process, bytes)) return false;
+        if (!can_read(lane, receiver, pull.process)) return false;
         Reading** last = &lane->to_read;
         while (*last != nullptr) last = &(*last)->next;
         *last = reading.release();

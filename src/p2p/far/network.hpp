@@ -264,8 +264,7 @@ private:
     bool connect(HeldLane lane, Receiver& receiver, std::int32_t process) noexcept;
     std::string address_of(std::int32_t rank) const;
     static void end_exposures(HeldLane lane, std::int32_t process) noexcept;
-    bool can_read(HeldLane lane, Receiver& receiver, std::int32_t process,
-                  std::uint64_t bytes) noexcept;
+    bool can_read(HeldLane lane, Receiver& receiver, std::int32_t process) noexcept;
     bool ask_for_pieces(HeldLane lane, ProgressCall& call, Receiver& receiver) noexcept;
     bool ask_for_piece(HeldLane lane, Reading& reading) noexcept;
     void end_piece(HeldLane lane, ProgressCall& call, Receiver& receiver, Reading& reading,

@@ -71,7 +71,7 @@ public:
     bool may_sleep() noexcept;
 
     bool can_read() const noexcept { return (info_->caps & FI_RMA) != 0; }
-    bool can_read(fi_addr_t, std::size_t) const noexcept { return can_read(); }
+    bool can_read(fi_addr_t) const noexcept { return can_read(); }
     Exposed expose(Bytes memory);
     Sent read(fi_addr_t from, RemoteMemory remote, std::span<std::byte> local,
               Operation& operation) noexcept;

@@ -68,7 +68,6 @@ public:
     }
     /// Call this after push() has refused: from now on the consumer rings when there is room.
     /// Returns false if there is room already.
-    /// if there is room already.
     bool wait() noexcept {
         words_.waits.store(1, seq_cst);  // S2: pairs with free()
         if (words_.head.load(seq_cst) == head_) return true;

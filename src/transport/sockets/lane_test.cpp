@@ -19,7 +19,7 @@ using Lane = transport::sockets::Lane;
 
 struct Beside {
     static Options options() {
-        return {.same_machine = true, .other_hosts = false, .interface = {}, .read_from = 0};
+        return {.same_machine = true, .other_hosts = false, .interface = {}, .reads = true};
     }
     static constexpr const char* place = "process ";
 };

@@ -8,7 +8,7 @@
 namespace heddle::transport::sockets {
 
 Wire::Wire(const Options& options)
-    : read_from_(options.read_from), acceptor_(loop_, options.rings), rings_(options.rings) {
+    : reads_(options.reads), acceptor_(loop_, options.rings), rings_(options.rings) {
     if (options.same_machine) acceptor_.listen_here(own_);
     if (options.other_hosts) acceptor_.listen_to_others(own_, options.interface);
 }

@@ -39,8 +39,6 @@
 
 namespace heddle::transport::sockets {
 
-inline constexpr std::size_t never_read = ~std::size_t{0};
-
 struct Options {
     bool same_machine = true;  ///< listens in the abstract namespace; false: only over TCP
     bool other_hosts = true;   ///< listens over TCP, at all interfaces
@@ -48,8 +46,8 @@ struct Options {
     /// loopback.
     std::string interface = std::string();
     bool rings = true;  ///< offers and accepts rings in shared memory.
-    /// On one machine, messages from so many bytes on are read out of the memory of their senders.
-    std::size_t read_from = never_read;
+    /// On one machine, long messages are read out of the memory of their senders.
+    bool reads = false;
 };
 
 class Wire {
@@ -76,7 +74,6 @@ public:
     std::string address() const { return own_.to_bytes(); }
     /// Finds the endpoints only; connecting is for send(). Throws std::runtime_error if no path
     /// leads there.
-    /// there.
     Outgoing* find(const std::string& address);
     std::string place(const std::string& address) const;
     /// Forgets a destination: nothing is under way there, and nothing will be.
@@ -105,10 +102,8 @@ public:
             acceptor_.make_cold();
     }
 
-    bool can_read() const noexcept { return read_from_ != never_read && own_.name != 0; }
-    bool can_read(const Outgoing* from, std::size_t length) const noexcept {
-        return can_read() && length >= read_from_ && from->is_beside();
-    }
+    bool can_read() const noexcept { return reads_ && own_.name != 0; }
+    bool can_read(const Outgoing* from) const noexcept { return can_read() && from->is_beside(); }
     Exposed expose(Bytes memory) {
         return Exposed({reinterpret_cast<std::uint64_t>(memory.data()), secret_page_.key()});
     }
@@ -148,7 +143,7 @@ private:
 
     Address own_ = Address::of_this_process();
     const SecretPage secret_page_{own_.secret};
-    const std::size_t read_from_;
+    const bool reads_;
     bool has_read_ = false;  ///< since the last call of events()
     Loop loop_;
     Completions completions_;
