@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "match/source.hpp"
+#include "testing/rounds.hpp"
 
 namespace {
 
@@ -94,7 +95,8 @@ double depth_over_seeds(const Envelopes& envelopes, bool from_any_source) {
 }
 
 TEST(HashMatcher, looks_at_one_entry_whatever_is_queued) {
-    for (const int count : {8, 100, 1'000, 10'000, 100'000}) {
+    for (const int count : {8, 100, 1'000, 10'000,
+                            static_cast<int>(heddle::testing::rounds_in_one_thread(100'000))}) {
         SCOPED_TRACE(count);
         const Envelopes shapes[] = {
             row(count, [](int i) { return Envelope{2, 1, i}; }),
@@ -126,7 +128,7 @@ TEST(HashMatcher, looks_at_one_entry_for_wildcards_among_many_messages) {
 }
 
 TEST(HashMatcher, keys_with_equal_digits_and_strides_do_not_make_it_a_list) {
-    constexpr int count = 50'000;
+    constexpr int count = heddle::testing::rounds_in_one_thread(50'000);
     for (int shift = 1; shift < 20; shift += 3) {
         SCOPED_TRACE(shift);
         const auto up = [shift](int i) {
@@ -166,7 +168,7 @@ TEST(HashMatcher, keys_chosen_against_one_seed_harm_no_other) {
 }
 
 TEST(HashMatcher, gives_memory_back) {
-    constexpr int most = 1'000'000;
+    constexpr int most = heddle::testing::rounds_in_one_thread(1'000'000);
     for (const bool unexpected : {false, true}) {
         SCOPED_TRACE(unexpected ? "messages" : "receives");
         HashMatcher matcher;

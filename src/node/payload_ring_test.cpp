@@ -264,15 +264,19 @@ TEST(PayloadRing, carries_short_messages_in_walks_of_both_lengths) {
     constexpr std::uint64_t enough = std::uint64_t{80} << 20;  // the first trial comes after 64 MiB
     for (const std::uint64_t bytes : {std::uint64_t{3072}, std::uint64_t{4096}}) {
         Alone alone;
-        std::vector<std::byte> data(bytes + 63), got(bytes);
+        // Message i begins i % 64 bytes behind the begin of its buffer.
+        std::vector<std::vector<std::byte>> messages(64, std::vector<std::byte>(bytes + 63));
+        for (std::size_t i = 0; i < messages.size(); ++i)
+            for (std::uint64_t at = 0; at < bytes + 63; ++at) messages[i][at] = byte_of(i, at);
+        std::vector<std::byte> got(bytes);
         int in_whole_walks = 0, in_short_ones = 0;
         for (std::size_t i = 0; i < enough / bytes; ++i) {
-            for (std::uint64_t at = 0; at < data.size(); ++at) data[at] = byte_of(i % 64, at);
+            const std::byte* data = messages[i % 64].data() + i % 64;
             const auto place = alone.producer.reserve(bytes);
             ASSERT_TRUE(place);
-            alone.producer.store({*place, bytes}, data.data() + i % 64);
+            alone.producer.store({*place, bytes}, data);
             alone.consumer.load({*place, bytes}, got.data(), bytes);
-            ASSERT_TRUE(std::equal(got.begin(), got.end(), data.data() + i % 64)) << i;
+            ASSERT_EQ(std::memcmp(got.data(), data, bytes), 0) << i;
             alone.consumer.free({*place, bytes});
             ++(alone.producer.extent() == whole ? in_whole_walks : in_short_ones);
         }

@@ -70,7 +70,7 @@ void expect_moves(Maker& maker, const Sample& sample) {
 TEST(Layout, agrees_with_the_type_map) {
     for (unsigned seed = 0; seed < testing::rounds_in_one_thread(25); ++seed) {
         Maker maker(seed);
-        for (int i = 0; i < 60; ++i) {
+        for (unsigned i = 0; i < testing::rounds_in_one_thread(60); ++i) {
             const Sample sample = maker.make();
             ASSERT_TRUE(sample.definition);
             expect_geometry(*sample.definition, sample.map);
@@ -104,7 +104,7 @@ void expect_integers(const DefinitionPointer& definition, const std::vector<std:
 
 /// Puts an int in front of the type before, and a gap between them, so that nothing can be merged.
 TEST(Layout, of_types_nested_very_deeply) {
-    for (const int depth : {1000, 100000}) {
+    for (const int depth : {1000, static_cast<int>(testing::rounds_in_one_thread(100000))}) {
         DefinitionPointer type = integer();
         std::vector<std::int64_t> at;
         for (int i = 0; i < depth; ++i)
