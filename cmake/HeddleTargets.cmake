@@ -30,7 +30,7 @@ function(heddle_precompile target)
     <cstdlib> <cstring> <deque> <functional> <map> <memory> <mutex> <optional> <random> <set> <span> <stdexcept>
     <string> <string_view> <thread> <tuple> <unordered_map> <utility> <vector> ${ARGN})
   # g++ 12 then warns of the code of std::string (its bugs 105329 and 105651).
-  target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds>")
+  target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
 endfunction()
 
 # heddle_compile_together(TARGET FILES BUT...): compiles up to eight of the target's FILES of one folder together, which takes a
@@ -47,7 +47,7 @@ function(heddle_compile_together target files)
     get_filename_component(file ${file} ABSOLUTE)
     file(RELATIVE_PATH file ${CMAKE_CURRENT_SOURCE_DIR} ${file})
     get_filename_component(folder ${file} DIRECTORY)
-    if(file IN_LIST ARGN OR folder IN_LIST ARGN)
+    if(file IN_LIST ARGN OR (folder AND folder IN_LIST ARGN))
       continue()
     endif()
     string(MAKE_C_IDENTIFIER "in_${folder}" group)

@@ -47,7 +47,7 @@ std::vector<int> world_ranks(MPI_Group group) {
     return found;
 }
 
-std::uint64_t hash_of(const std::vector<int>& ranks) {
+std::uint64_t hash_of_ranks(const std::vector<int>& ranks) {
     std::uint64_t hash = ranks.size();
     for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
     return hash;
@@ -83,7 +83,8 @@ bool find_members(Comm& comm) {
         comm.world.clear();
         return false;
     }
-    comm.members = comm.inter ? mix_both(hash_of(own), hash_of(comm.world)) : hash_of(own);
+    comm.members =
+        comm.inter ? mix_both(hash_of_ranks(own), hash_of_ranks(comm.world)) : hash_of_ranks(own);
     if (Node::get() == nullptr) return true;
     for (const int rank : comm.world) comm.places.push_back(Node::get()->place_of(rank));
     comm.here = number_here(own) + (comm.inter ? number_here(comm.world) : 0);

@@ -36,7 +36,7 @@ void begin(bool world, int required = MPI_THREAD_MULTIPLE) {
 }
 
 /// Returns true if MPI has no users any more.
-bool leave() {
+bool leave_mpi() {
     const std::lock_guard<std::mutex> held(guard);
     if (--users > 0) return false;
     checking = false;
@@ -71,7 +71,7 @@ int checked_Session_finalize(Caller, MPI_Session* session) {
     const int error = library().Session_finalize(session);
     if (error == MPI_SUCCESS) {
         gone(Object::session, freed);
-        if (leave()) tell_leaks();
+        if (leave_mpi()) tell_leaks();
     }
     return error;
 }
@@ -82,7 +82,7 @@ int checked_Finalize(Caller) {
     if (!is_on()) return library().Finalize();
     tell_open_requests();
     const int error = library().Finalize();
-    const bool last = leave();
+    const bool last = leave_mpi();
     world_has_ended = true;
     if (last) tell_leaks();
     tell_unreceived();

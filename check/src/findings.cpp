@@ -24,7 +24,7 @@ bool as_json() noexcept {
     return value != nullptr && std::strcmp(value, "json") == 0;
 }
 
-std::uint64_t hash_of(const std::string& text, std::uint64_t hash) noexcept {
+std::uint64_t hash_of_text(const std::string& text, std::uint64_t hash) noexcept {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     return hash;
 }
@@ -32,7 +32,7 @@ std::uint64_t hash_of(const std::string& text, std::uint64_t hash) noexcept {
 /// Returns true once on this node for each kind and place, on whichever rank.
 bool is_new(const char* kind, Place place, const char* call) {
     const std::uint64_t finding =
-        hash_of(kind, hash_of(call, place * 0x9e3779b97f4a7c15 + 0xcbf29ce484222325));
+        hash_of_text(kind, hash_of_text(call, place * 0x9e3779b97f4a7c15 + 0xcbf29ce484222325));
     if (Node* node = Node::get()) return node->is_new(finding);
     static std::mutex& guard = *new std::mutex;
     static auto& told = *new std::set<std::uint64_t>;

@@ -23,9 +23,9 @@ namespace heddle::check {
 
 namespace {
 
-constexpr std::uint32_t buckets = 1 << 14, records = 1 << 16, modules = 256, findings = 1 << 13,
-                        most_ranks = 4096;
-constexpr std::uint32_t piece = 64;  ///< number of records that a rank takes at once
+constexpr std::uint32_t buckets = 1 << 14, records = 1 << 16, most_modules = 256,
+                        findings = 1 << 13, most_ranks = 4096;
+constexpr std::uint32_t records_at_once = 64;  ///< number of records that a rank takes at once
 
 struct Memory {
     std::uint64_t token;  ///< first, where mpiexec puts it
@@ -33,7 +33,7 @@ struct Memory {
         unused;  ///< number of ranks that have left; records that were never taken
     SpinLock modules_guard;
     std::atomic<std::uint32_t> number_of_modules;
-    std::array<std::array<char, 512>, modules> paths;
+    std::array<std::array<char, 512>, most_modules> paths;
     std::array<std::atomic<std::uint64_t>, findings> told;
     /// By rank in MPI_COMM_WORLD. Only the first process of a rank uses them.
     std::array<std::atomic<bool>, most_ranks> lost, without_records, taken;
@@ -232,13 +232,13 @@ std::uint32_t Node::module(const char* path) noexcept {
     const std::uint32_t number = memory->number_of_modules.load();
     for (std::uint32_t i = 0; i < number; ++i)
         if (std::strncmp(memory->paths[i].data(), path, memory->paths[i].size() - 1) == 0) return i;
-    if (number == modules) return modules - 1;
+    if (number == most_modules) return most_modules - 1;
     std::strncpy(memory->paths[number].data(), path, memory->paths[number].size() - 1);
     memory->number_of_modules.store(number + 1);
     return number;
 }
 std::string Node::module(std::uint32_t number) const {
-    return number < modules ? memory->paths[number].data() : "";
+    return number < most_modules ? memory->paths[number].data() : "";
 }
 
 void Node::lose_sight_of(int world_rank) noexcept {
@@ -268,11 +268,11 @@ std::uint32_t Node::take() noexcept {
         free_list = memory->returned[static_cast<std::size_t>(own_place)].exchange(
             0, std::memory_order_acquire);
     if (free_list == 0) {
-        if (memory->unused.load() + piece + 1 > records) return 0;
-        const std::uint32_t first = memory->unused.fetch_add(piece) + 1;
-        if (first + piece > records) return 0;
-        for (std::uint32_t i = 0; i < piece; ++i)
-            at(first + i).next = i + 1 < piece ? first + i + 1 : 0;
+        if (memory->unused.load() + records_at_once + 1 > records) return 0;
+        const std::uint32_t first = memory->unused.fetch_add(records_at_once) + 1;
+        if (first + records_at_once > records) return 0;
+        for (std::uint32_t i = 0; i < records_at_once; ++i)
+            at(first + i).next = i + 1 < records_at_once ? first + i + 1 : 0;
         free_list = first;
     }
     const std::uint32_t index = free_list;

@@ -103,10 +103,10 @@ void sending(Tracked& tracked, MPI_Comm comm, int dest, int tag, MPI_Datatype da
 
 namespace {
 
-/// Lets operations share a handle. The library gives several operations one handle if they are
+/// Lets operations share_handle a handle. The library gives several operations one handle if they are
 /// complete from the beginning. It is unknown which of them a call completes. The first call that
 /// may complete any checks all, and nothing is known of them afterwards.
-void share(Tracked*& entry, Tracked& tracked) {
+void share_handle(Tracked*& entry, Tracked& tracked) {
     if (!entry->shared) {
         Tracked* const head = get();
         if (head == nullptr) {
@@ -162,7 +162,7 @@ void begun(Tracked* tracked, MPI_Request* request, int error) {
     const std::lock_guard held(shard.guard);
     Tracked*& entry = shard.known[*request];
     if (entry != nullptr && (entry->shared || entry->state == Tracked::State::held))
-        return share(entry, *tracked);
+        return share_handle(entry, *tracked);
     if (entry != nullptr && entry->state == Tracked::State::over) put(entry);
     entry = tracked;
 }

@@ -63,7 +63,7 @@ Signature basic(MPI_Datatype type, int combiner = MPI_COMBINER_NAMED) {
 }
 
 /// Finds the two types of a pair. Returns false if it is none.
-bool pair_of(MPI_Datatype type, MPI_Datatype& first, MPI_Datatype& second) {
+bool pair_types_of(MPI_Datatype type, MPI_Datatype& first, MPI_Datatype& second) {
     static const std::array<std::array<MPI_Datatype, 3>, 9> pairs{{
         {MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
         {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT},
@@ -251,7 +251,7 @@ const std::shared_ptr<const Type>& inner_type_of(MPI_Datatype datatype);
 std::shared_ptr<const Type> build(MPI_Datatype datatype) {
     Builder built;
     MPI_Datatype first = MPI_DATATYPE_NULL, second = MPI_DATATYPE_NULL;
-    if (pair_of(datatype, first, second)) {
+    if (pair_types_of(datatype, first, second)) {
         built.add_run(basic(first));
         built.add_run(basic(second));
         const int size = size_of(first), other = size_of(second);
@@ -357,7 +357,7 @@ bool is_predefined(MPI_Datatype datatype) noexcept {
     return reinterpret_cast<std::uintptr_t>(datatype) < predefined_handles;
 }
 
-const std::shared_ptr<const Type>& look_up(MPI_Datatype datatype) {
+const std::shared_ptr<const Type>& look_up_type(MPI_Datatype datatype) {
     if (is_predefined(datatype)) {
         const auto handle = reinterpret_cast<std::uintptr_t>(datatype);
         const bool named = *name_of_datatype(static_cast<std::uint32_t>(handle)) != 0;
@@ -375,26 +375,27 @@ const std::shared_ptr<const Type>& look_up(MPI_Datatype datatype) {
 namespace {
 
 /// The map x -> factor x + sum.
-struct Map {
+struct AffineMap {
     std::uint64_t factor = 1, sum = 0;
 
-    void join(const Map& next) noexcept {
+    void join(const AffineMap& next) noexcept {
         sum = sum * next.factor + next.sum;
         factor *= next.factor;
     }
-    Map times(std::uint64_t count) const noexcept {
-        Map all, power = *this;
+    AffineMap times(std::uint64_t count) const noexcept {
+        AffineMap all, power = *this;
         for (; count != 0; count >>= 1) {
             if ((count & 1) != 0) all.join(power);
-            power.join(Map(power));
+            power.join(AffineMap(power));
         }
         return all;
     }
 };
 
-Map map_of(const Signature& signature) noexcept {
+AffineMap map_of(const Signature& signature) noexcept {
     if (signature.code == Signature::mixed) return {signature.factor, signature.sum};
-    return Map{base, signature.code + 1}.times(static_cast<std::uint64_t>(signature.elements));
+    return AffineMap{base, signature.code + 1}.times(
+        static_cast<std::uint64_t>(signature.elements));
 }
 
 }  // namespace
@@ -407,7 +408,7 @@ void Signature::append(const Signature& next) noexcept {
     }
     if (code != next.code && (is_any() || next.is_any())) code = any;
     if (!is_any() && (code != next.code || code == mixed)) {
-        Map all = map_of(*this);
+        AffineMap all = map_of(*this);
         all.join(map_of(next));
         factor = all.factor;
         sum = all.sum;
@@ -421,7 +422,7 @@ Signature Signature::times(std::uint64_t count) const noexcept {
     if (count == 0 || elements == 0) return {};
     Signature all = *this;
     if (code == mixed) {
-        const Map map = map_of(*this).times(count);
+        const AffineMap map = map_of(*this).times(count);
         all.factor = map.factor;
         all.sum = map.sum;
     }
@@ -485,7 +486,7 @@ const std::shared_ptr<const Type>& type_of(MPI_Datatype datatype) {
     const auto handle = reinterpret_cast<std::uintptr_t>(datatype);
     Entry& entry = last[(handle ^ handle >> 6) % last.size()];
     if (entry.datatype != datatype || entry.changes != changes)
-        entry = {datatype, changes, &look_up(datatype)};
+        entry = {datatype, changes, &look_up_type(datatype)};
     return *entry.type;
 }
 

@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t most_ranges = 16;     ///< ranges of one access; those beyond are not checked
 constexpr std::size_t most_accesses = 512;  ///< accesses of an epoch and target
 
-struct Range {
+struct OwnRange {
     int target;
     std::int64_t begin, end;
     Access kind;
@@ -47,7 +47,7 @@ struct Window {
     std::int64_t fences = 0;    ///< number of fences passed
     std::int64_t accesses = 0;  ///< number since the last fence
     Place no_succeed_at = 0;
-    std::vector<Range> ranges;  ///< of this rank, under locks and since the last flush
+    std::vector<OwnRange> ranges;  ///< of this rank, under locks and since the last flush
     std::vector<std::uint32_t> records, promises;  ///< of this epoch; of the next one
 
     bool has(int target) const noexcept {
@@ -79,7 +79,9 @@ bool says(MPI_Info info, const char* key, const char* wanted) {
         std::strcmp(value, wanted) == 0;
 }
 
-std::uint64_t number_of(MPI_Op op) noexcept { return reinterpret_cast<std::uintptr_t>(op); }
+std::uint64_t number_of_operation(MPI_Op op) noexcept {
+    return reinterpret_cast<std::uintptr_t>(op);
+}
 
 /// Returns true if two accesses of one origin conflict. Its accumulates are in order (MPI 5.0,
 /// 12.7.2).
@@ -93,7 +95,7 @@ bool get_into_each_other(Access one, std::uint64_t op, Access other,
                          std::uint64_t other_op) noexcept {
     if (get_into_each_other(one, other)) return true;
     return one == Access::accumulate && other == Access::accumulate && op != other_op &&
-        op != number_of(MPI_NO_OP) && other_op != number_of(MPI_NO_OP);
+        op != number_of_operation(MPI_NO_OP) && other_op != number_of_operation(MPI_NO_OP);
 }
 
 /// Returns the bytes of the target's window as ranges. Returns nothing if they are too many or
@@ -113,7 +115,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> bytes_of(std::int64_t at, con
     return found;
 }
 
-void tell_conflict(const Call& call, const char* other, int rank, Place place, int target) {
+void tell_window_conflict(const Call& call, const char* other, int rank, Place place, int target) {
     tell("rma-conflict", call.name(), call.place(),
          "accesses the same bytes at target " + std::to_string(target) + " as " + other +
              (rank >= 0 ? " of rank " + std::to_string(rank) : "") + " at " + location_of(place) +
@@ -123,8 +125,8 @@ void tell_conflict(const Call& call, const char* other, int rank, Place place, i
 
 /// Compares, under locks, with this rank's accesses since the last flush. The caller holds the
 /// guard.
-bool look_at_own(Window& window, const Range& range, bool keep, Range& found) {
-    for (const Range& other : window.ranges)
+bool look_at_own(Window& window, const OwnRange& range, bool keep, OwnRange& found) {
+    for (const OwnRange& other : window.ranges)
         if (other.target == range.target && other.begin < range.end && range.begin < other.end &&
             get_into_each_other(range.kind, other.kind)) {
             found = other;
@@ -141,7 +143,7 @@ bool look_at_own(Window& window, const Range& range, bool keep, Range& found) {
 }
 
 /// Compares, between fences, with the accesses of all ranks of the node.
-bool look_at_all(Window& window, const Range& range, Record& found) {
+bool look_at_all(Window& window, const OwnRange& range, Record& found) {
     Node* const node = Node::get();
     const Key key{Sort::access, window.id, static_cast<std::uint64_t>(range.target),
                   static_cast<std::uint64_t>(window.fences)};
@@ -211,7 +213,8 @@ void remove_records(Window& window) {
 
 void clear(Window& window, int target) {
     if (target == all_targets) return window.ranges.clear();
-    std::erase_if(window.ranges, [target](const Range& range) { return range.target == target; });
+    std::erase_if(window.ranges,
+                  [target](const OwnRange& range) { return range.target == target; });
 }
 
 }  // namespace
@@ -285,17 +288,18 @@ void accessed(const Call& call, Access kind, int target, MPI_Aint displacement, 
     if (!alone && (window->id == 0 || Node::get() == nullptr)) return;
     for (const auto& [begin, end] :
          bytes_of(displacement * window->units[static_cast<std::size_t>(target)], *type, count)) {
-        const Range range{target, begin, end, kind, number_of(op), call.function(), call.place()};
-        Range own{};
+        const OwnRange range{target,          begin,       end, kind, number_of_operation(op),
+                             call.function(), call.place()};
+        OwnRange own{};
         Record other{};
         if (alone ? !look_at_own(*window, range, !ends, own) : !look_at_all(*window, range, other))
             continue;
         held.unlock();
         if (alone)
-            tell_conflict(call, name_of(own.function), -1, own.place, target);
+            tell_window_conflict(call, name_of(own.function), -1, own.place, target);
         else
-            tell_conflict(call, name_of(static_cast<Function>(other.function)), other.rank,
-                          other.place, target);
+            tell_window_conflict(call, name_of(static_cast<Function>(other.function)), other.rank,
+                                 other.place, target);
         return;
     }
 }

@@ -18,8 +18,7 @@ namespace {
 using node::AwaitedEvent;
 using node::AwaitedKind;
 
-constexpr std::int32_t serialized = 2048;                             ///< MPI_THREAD_SERIALIZED
-constexpr std::uint32_t self_context = 4, local_group = 0x4000'0000;  // objects/contexts.hpp
+constexpr std::int32_t serialized = 2048;  ///< MPI_THREAD_SERIALIZED
 
 const Thread* find(const Rank& rank, std::uint32_t thread) {
     for (const Thread& one : rank.threads)

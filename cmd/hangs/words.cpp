@@ -12,9 +12,6 @@ using node::AwaitedEvent;
 using node::AwaitedKind;
 using node::WaitsFor;
 
-constexpr std::uint32_t world_context = 2, self_context = 4;  // objects/contexts.hpp
-constexpr std::uint32_t local_group = 0x4000'0000;
-
 std::string tag_of(const AwaitedEvent& event) {
     return event.tag == node::any_tag_awaited ? "MPI_ANY_TAG" : std::to_string(event.tag);
 }

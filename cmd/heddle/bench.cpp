@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void leave(const std::string& problem) {
-    fmt::print(stderr, "heddle: {}\n", problem);
-    throw Failed{1};
-}
-
 /// Becomes Python with a script of bench/, which gets `arguments`. The script lies at the same
 /// place in an installation and in the build tree. It is told to which Heddle this command belongs.
 [[noreturn]] void become(const char* name, const std::vector<std::string>& arguments) {
@@ -27,14 +22,15 @@ namespace fs = std::filesystem;
     const fs::path script =
         (bin / HEDDLE_DATADIR_FROM_BINDIR / "heddle/bench" / name).lexically_normal();
     if (!fs::exists(script))
-        leave(fmt::format("{} is missing: Heddle was built without HEDDLE_BENCH", script.native()));
+        fail("heddle",
+             fmt::format("{} is missing: Heddle was built without HEDDLE_BENCH", script.native()));
     std::vector<std::string> words{"python3", script, "--heddle", bin.parent_path()};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     execvp(argv.front(), argv.data());
-    leave(fmt::format("python3 cannot be started: {}", std::strerror(errno)));
+    fail("heddle", fmt::format("python3 cannot be started: {}", std::strerror(errno)));
 }
 
 }  // namespace

@@ -20,11 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void leave(const std::string& problem) {
-    fmt::print(stderr, "heddle: {}\n", problem);
-    throw Failed{1};
-}
-
 bool is_mpi(std::string_view library) {
     for (const std::string_view name : {"libmpi", "libmpich", "libopen-rte", "libopen-pal"})
         if (library.starts_with(name)) return true;
@@ -84,7 +79,8 @@ std::vector<Needed> mpi_libraries(const Binary& binary) {
         if (library.path.empty()) continue;
         library.loaded = dlopen(library.path.c_str(), RTLD_LAZY | RTLD_LOCAL);
         if (library.loaded == nullptr)
-            leave(fmt::format("{} cannot be loaded: {}", library.path.native(), dlerror()));
+            fail("heddle",
+                 fmt::format("{} cannot be loaded: {}", library.path.native(), dlerror()));
     }
     return result;
 }
@@ -173,7 +169,7 @@ void check_program(const std::string& name) {
     const fs::path path = find_program(name);
     const Binary binary(path);
     if (!binary.valid())
-        leave(fmt::format("{} is no program or library for this machine", path.native()));
+        fail("heddle", fmt::format("{} is no program or library for this machine", path.native()));
     fmt::print("{}\n", path.native());
     const std::vector<Needed> libraries = mpi_libraries(binary);
     const bool served = check_libraries(binary, libraries);
@@ -186,7 +182,7 @@ void check_program(const std::string& name) {
 }
 
 void run_on_face(const std::vector<std::string>& command) {
-    if (command.empty()) leave("run: which program?");
+    if (command.empty()) fail("heddle", "run: which program?");
     std::vector<std::string> words = command;
     const fs::path path = find_program(words.front());
     const Binary binary(path);
@@ -202,7 +198,7 @@ void run_on_face(const std::vector<std::string>& command) {
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     ::execvp(argv.front(), argv.data());
-    leave(fmt::format("{} cannot be started: {}", words.front(), std::strerror(errno)));
+    fail("heddle", fmt::format("{} cannot be started: {}", words.front(), std::strerror(errno)));
 }
 
 }  // namespace heddle::cmd

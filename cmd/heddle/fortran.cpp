@@ -17,11 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void leave(const std::string& problem) {
-    fmt::print(stderr, "heddle fortran: {}\n", problem);
-    throw Failed{1};
-}
-
 /// Splits a command that may be more than one word, such as "ccache gfortran".
 std::vector<std::string> words_of(const std::string& text) {
     std::istringstream stream(text);
@@ -39,8 +34,9 @@ void make_modules(const FortranOptions& wanted) {
         (bin / HEDDLE_LIBDIR_FROM_BINDIR / "heddle/fortran").lexically_normal();
     const fs::path script = sources / "modules.sh";
     if (!fs::exists(script))
-        leave(fmt::format("{} is missing: Heddle was built without a Fortran compiler",
-                          script.native()));
+        fail("heddle fortran",
+             fmt::format("{} is missing: Heddle was built without a Fortran compiler",
+                         script.native()));
     std::vector<std::string> words{"sh", script};
     if (wanted.output.empty())
         words.insert(words.end(), {"--into", folders, "--sources", sources});
@@ -51,7 +47,8 @@ void make_modules(const FortranOptions& wanted) {
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     execvp(argv.front(), argv.data());
-    leave(fmt::format("{} cannot be started: {}", argv.front(), std::strerror(errno)));
+    fail("heddle fortran",
+         fmt::format("{} cannot be started: {}", argv.front(), std::strerror(errno)));
 }
 
 }  // namespace heddle::cmd

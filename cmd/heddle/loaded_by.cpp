@@ -66,7 +66,7 @@ std::string list(const std::string& loader, const std::string& program) {
     return text;
 }
 
-bool is_mpi(const std::string& name) {
+bool is_mpi_library(const std::string& name) {
     for (const char* const one : {"libmpi_abi.so", "libmpi.so", "libmpich.so", "libmpi_cray.so"})
         if (name.starts_with(one)) return true;
     return false;
@@ -90,7 +90,7 @@ LoadedBy mpi_loaded_by(const std::string& program) {
         const std::string target =
             arrow == std::string::npos ? "" : line.substr(arrow + 4, end - arrow - 4);
         const std::string last = name.substr(name.rfind('/') + 1);
-        if (!is_mpi(last)) continue;
+        if (!is_mpi_library(last)) continue;
         const std::string found = target.starts_with('/') ? target
             : name.starts_with('/')                       ? name
                                                           : "";

@@ -42,7 +42,7 @@ struct Total {
 
 /// Reads everything, or with --before-damage only the part before the damage, if there is such a
 /// part. It reports the damage in both cases.
-replay::Recorded read(const std::string& path, bool before_damage) {
+replay::Recorded read_recording(const std::string& path, bool before_damage) {
     try {
         return replay::read_recording(path);
     } catch (const replay::Damaged& damaged) {
@@ -53,7 +53,7 @@ replay::Recorded read(const std::string& path, bool before_damage) {
     }
 }
 
-void print(const replay::Recorded& recorded, const replay::Summary& summary) {
+void print_recorded(const replay::Recorded& recorded, const replay::Summary& summary) {
     fmt::print("{}: rank {} of {}, {} events\n", recorded.path, recorded.rank, recorded.ranks,
                recorded.events.size());
     fmt::print(
@@ -120,7 +120,7 @@ void print_histogram(const char* title, const Total& total, Depths Result::* dep
     fmt::print("\n");
 }
 
-void print(const Total& total) {
+void print_total(const Total& total) {
     print_averages(total);
     print_histogram("looked at by messages", total, &Result::arrivals);
     print_histogram("looked at by receives", total, &Result::posts);
@@ -131,17 +131,17 @@ void print(const Total& total) {
 void replay_files(const ReplayOptions& options) try {
     Total all;
     for (const std::string& file : options.files) {
-        const replay::Recorded recorded = read(file, options.before_damage);
+        const replay::Recorded recorded = read_recording(file, options.before_damage);
         const replay::Sequence sequence(recorded);
-        print(recorded, sequence.summary());
+        print_recorded(recorded, sequence.summary());
         Total one;
         one.add(sequence.operations().size(), replay::replay(sequence));
-        print(one);
+        print_total(one);
         all.add(one.events, one.results);
     }
     if (options.files.size() == 1) return;
     fmt::print("all {} files: {} events\n\n", options.files.size(), all.events);
-    print(all);
+    print_total(all);
 } catch (const std::exception& problem) {
     std::fflush(stdout);
     fmt::print(stderr, "heddle: {}\n", problem.what());

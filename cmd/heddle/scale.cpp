@@ -18,8 +18,6 @@ namespace heddle::cmd {
 namespace {
 
 using scale::Outcome;
-using scale::Row;
-using scale::Table;
 
 constexpr double far_from_best = 1.1;  // factor
 
@@ -54,9 +52,9 @@ std::vector<coll::Collective> operations_of(const ScaleOptions& options) {
     return chosen;
 }
 
-bool is_lossy(const Table& table) { return table.loss() > far_from_best; }
+bool is_lossy(const scale::Table& table) { return table.loss() > far_from_best; }
 
-std::string note_of(const Table& table, const Row& row) {
+std::string note_of(const scale::Table& table, const scale::Row& row) {
     std::string note = row.chosen ? "chosen" : "";
     if (row.best) note += note.empty() ? "best" : ", best";
     if (!row.simulated) note += note.empty() ? "not simulated" : ", not simulated";
@@ -66,7 +64,7 @@ std::string note_of(const Table& table, const Row& row) {
     return note;
 }
 
-void print_row(const Table& table, const Row& row) {
+void print_row(const scale::Table& table, const scale::Row& row) {
     const Outcome& outcome = row.outcome;
     if (!row.simulated)
         return fmt::print("  {:<15}{:>12}  {:>12} {:>14} {:>11} {:>7} {:>7}  {}\n",
@@ -77,9 +75,9 @@ void print_row(const Table& table, const Row& row) {
                outcome.most_messages, outcome.most_rounds, note_of(table, row));
 }
 
-void print(const Table& table) {
+void print_table(const scale::Table& table) {
     fmt::print("{}, {} bytes\n", coll::name_of(table.what), table.bytes);
-    for (const Row& row : table.rows) print_row(table, row);
+    for (const scale::Row& row : table.rows) print_row(table, row);
 }
 
 void print_head(const ScaleOptions& options, const scale::Parameters& parameters) {
@@ -90,7 +88,7 @@ void print_head(const ScaleOptions& options, const scale::Parameters& parameters
                "msgs between", "bytes between", "msgs within", "of rank", "rounds");
 }
 
-std::string in_json(const Table& table, const Row& row) {
+std::string row_in_json(const scale::Table& table, const scale::Row& row) {
     std::string text = fmt::format(
         R"({{"operation":{},"bytes":{},"algorithm":{},"chosen":{},"simulated":{},)"
         R"("predicted_us":{:.4f})",
@@ -109,22 +107,23 @@ std::string in_json(const Table& table, const Row& row) {
 }
 
 void print_json(const ScaleOptions& options, const scale::Parameters& parameters,
-                const std::vector<Table>& tables) {
+                const std::vector<scale::Table>& tables) {
     std::vector<std::string> rows;
-    for (const Table& table : tables)
-        for (const Row& row : table.rows) rows.push_back(in_json(table, row));
+    for (const scale::Table& table : tables)
+        for (const scale::Row& row : table.rows) rows.push_back(row_in_json(table, row));
     fmt::print(R"({{"nodes":{},"ranks_per_node":{},"in_turn":{},"parameters":{},"rows":[{}]}})"
                "\n",
                options.nodes, options.ranks_per_node, options.in_turn,
                json_string(parameters.source), fmt::join(rows, ","));
 }
 
-std::vector<Table> tables_of(const ScaleOptions& options, const scale::Parameters& parameters) {
+std::vector<scale::Table> tables_of(const ScaleOptions& options,
+                                    const scale::Parameters& parameters) {
     scale::Ranks ranks(map_of(options));
     scale::TableSettings settings{.most_steps = options.most_steps};
     settings.simulation.cores = options.cores;
     settings.simulation.calls = options.calls;
-    std::vector<Table> tables;
+    std::vector<scale::Table> tables;
     for (const coll::Collective what : operations_of(options))
         for (const std::uint64_t bytes : options.bytes) {
             const bool without = what == coll::Collective::barrier;
@@ -134,13 +133,13 @@ std::vector<Table> tables_of(const ScaleOptions& options, const scale::Parameter
                                       .doubles = !options.integers,
                                       .blocking = !options.nonblocking},
                                      settings));
-            if (!options.json) print(tables.back());
+            if (!options.json) print_table(tables.back());
             if (without) break;
         }
     return tables;
 }
 
-void print_summary(const std::vector<Table>& tables) {
+void print_summary(const std::vector<scale::Table>& tables) {
     const auto far = std::count_if(tables.begin(), tables.end(), is_lossy);
     fmt::print(
         "\nIn {} of {} calls another algorithm than the chosen one is predicted to be more "
@@ -179,9 +178,9 @@ void print_job(const ScaleOptions& options, const scale::Parameters& parameters)
         job.communicator_bytes);
 }
 
-void print_tables(const ScaleOptions& options, const scale::Parameters& parameters) {
+void print_predictions(const ScaleOptions& options, const scale::Parameters& parameters) {
     if (!options.json) print_head(options, parameters);
-    const std::vector<Table> tables = tables_of(options, parameters);
+    const std::vector<scale::Table> tables = tables_of(options, parameters);
     if (options.json)
         print_json(options, parameters, tables);
     else
@@ -195,7 +194,7 @@ void predict(const ScaleOptions& options) try {
     if (options.job)
         print_job(options, parameters);
     else
-        print_tables(options, parameters);
+        print_predictions(options, parameters);
 } catch (const std::exception& problem) {
     fmt::print(stderr, "heddle scale: {}\n", problem.what());
     throw Failed{1};

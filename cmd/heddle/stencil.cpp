@@ -27,7 +27,7 @@ stencil::Exchange exchange_of(const StencilOptions& options) {
     return stencil::exchange(stencil, stencil::decomposition_of(options.decomposition));
 }
 
-void print(const StencilOptions& options, const stencil::Exchange& exchange) {
+void print_exchange(const StencilOptions& options, const stencil::Exchange& exchange) {
     const bool naively = options.decomposition == naive;
     fmt::print(
         "{}-point stencil, {}\n", options.points,
@@ -52,7 +52,7 @@ void print(const StencilOptions& options, const stencil::Exchange& exchange) {
 
 void stencil_exchange(const StencilOptions& options) {
     try {
-        print(options, exchange_of(options));
+        print_exchange(options, exchange_of(options));
     } catch (const stencil::Refused& refused) {
         fmt::print(stderr, "heddle: {}\n", refused.what());
         throw Failed{2};

@@ -16,6 +16,9 @@ struct Failed {
     int code;
 };
 
+/// Prints the problem after the name of the command, and throws Failed.
+[[noreturn]] void fail(const char* command, const std::string& problem);
+
 /// Prints that there is no job to look at. Throws Failed if the user has named a process.
 void say_without_job(const char* command, std::optional<std::int64_t> process);
 

@@ -155,7 +155,7 @@ std::string doing(const Row& row) {
 }
 
 /// Prints the table, with a column of hosts if there are several.
-void print(const Table& table) {
+void print_threads(const Table& table) {
     std::size_t width = 0;
     for (const std::string& host : hosts_of(table.rows)) width = std::max(width, host.size() + 1);
     const auto host = [&](const std::string& name) { return fmt::format("{:<{}}", name, width); };
@@ -175,7 +175,7 @@ std::string number(const std::optional<double>& value) {
     return value ? fmt::format("{:.4f}", *value) : "null";
 }
 
-std::string in_json(const Table& table) {
+std::string table_in_json(const Table& table) {
     std::vector<std::string> rows;
     for (const Row& row : table.rows)
         rows.push_back(fmt::format(
@@ -202,12 +202,12 @@ bool draws() {
 void show(const std::vector<Table>& tables, const TopOptions& options) {
     if (options.json) {
         std::vector<std::string> objects;
-        for (const Table& table : tables) objects.push_back(in_json(table));
+        for (const Table& table : tables) objects.push_back(table_in_json(table));
         fmt::print("[{}]\n", fmt::join(objects, ","));
     } else {
         constexpr const char* clear = "\033[H\033[2J";
         if (!options.once && draws()) fmt::print("{}", clear);
-        for (const Table& table : tables) print(table);
+        for (const Table& table : tables) print_threads(table);
     }
     std::fflush(stdout);
 }

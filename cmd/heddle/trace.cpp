@@ -15,7 +15,7 @@ namespace heddle::cmd {
 namespace {
 
 /// Reads a file, or a folder of events. The folder is left by a job whose mpiexec was killed.
-timeline::Timeline read(const std::string& file) {
+timeline::Timeline read_timeline(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::is_directory(file, error)) return timeline::read_perfetto(file);
     timeline::Timeline timeline = timeline::load(file, timeline::Until::last_event);
@@ -27,7 +27,7 @@ timeline::Timeline read(const std::string& file) {
 }  // namespace
 
 void show_trace(const TraceOptions& options) try {
-    const timeline::Timeline timeline = read(options.file);
+    const timeline::Timeline timeline = read_timeline(options.file);
     if (options.json) {
         fmt::print("{}\n", timeline::summary_in_json(timeline));
         return;

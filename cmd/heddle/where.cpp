@@ -32,7 +32,7 @@ bool shows_bold() {
         terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-void print(const std::string& text, bool bold) {
+void print_line(const std::string& text, bool bold) {
     if (bold && shows_bold())
         std::printf("\033[1m%s\033[0m\n", text.c_str());
     else
@@ -66,7 +66,7 @@ std::optional<Looked> ask(const hangs::FarJob& job, std::string& title) {
     return looked;
 }
 
-std::string title_of(const hangs::FoundJob& job, const Looked& looked) {
+std::string title_of_job(const hangs::FoundJob& job, const Looked& looked) {
     const std::size_t ranks = looked.now.ranks.size();
     return fmt::format("{} rank{}{}{}", ranks, ranks == 1 ? "" : "s",
                        looked.now.whole ? "" : " of a job, those on this machine",
@@ -74,12 +74,13 @@ std::string title_of(const hangs::FoundJob& job, const Looked& looked) {
 }
 
 void print_report(const std::string& title, const Looked& looked) {
-    print(title + ":", false);
+    print_line(title + ":", false);
     for (const hangs::Line& line : hangs::report(looked.now, &looked.before))
-        print("  " + line.text, line.odd);
+        print_line("  " + line.text, line.odd);
     for (const std::string& sentence : looked.verdict.sentences)
-        print((&sentence == &looked.verdict.sentences.front() ? "  " : "    ") + sentence,
-              &sentence == &looked.verdict.sentences.front() && looked.verdict.is_proven_stuck());
+        print_line(
+            (&sentence == &looked.verdict.sentences.front() ? "  " : "    ") + sentence,
+            &sentence == &looked.verdict.sentences.front() && looked.verdict.is_proven_stuck());
 }
 
 /// The output on one job after the other.
@@ -97,7 +98,7 @@ public:
     }
     /// Returns true if anything was told.
     bool end() const {
-        if (json_) print(fmt::format("[{}]", fmt::join(objects_, ",")), false);
+        if (json_) print_line(fmt::format("[{}]", fmt::join(objects_, ",")), false);
         return any_;
     }
 
@@ -108,17 +109,6 @@ private:
 };
 
 }  // namespace
-
-void say_without_job(const char* command, std::optional<std::int64_t> process) {
-    if (process) {
-        std::fprintf(stderr,
-                     "heddle %s: process %lld is no rank of a job on this machine, and has started "
-                     "none, or belongs to another user\n",
-                     command, static_cast<long long>(*process));
-        throw Failed{1};
-    }
-    std::fprintf(stderr, "heddle %s: no job of this user runs on this machine\n", command);
-}
 
 void where(const WhereOptions& options) {
     const hangs::Finder finder;
@@ -138,7 +128,7 @@ void where(const WhereOptions& options) {
     for (const hangs::FoundJob& job : finder.jobs())
         if (hangs::concerns(job, options.process) && !told.contains(job.reports_to())) {
             const Looked looked = look_at(job);
-            telling.tell(title_of(job, looked), looked);
+            telling.tell(title_of_job(job, looked), looked);
         }
     if (!telling.end()) say_without_job("where", options.process);
 }

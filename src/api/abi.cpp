@@ -31,7 +31,7 @@ Fortran& fortran() noexcept {
     return all;
 }
 
-int get_info(Anytime&, Out<MPI_Info> result) {
+int abi_info(Anytime&, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();
     info.set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
     info.set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
@@ -107,7 +107,7 @@ int get_fortran_booleans(Anytime& caller, Raw<int> size, Array<void> yes, Array<
 
 using namespace heddle::api;
 
-MPI_ENTRY_ANYTIME(1, Abi_get_info, get_info)
+MPI_ENTRY_ANYTIME(1, Abi_get_info, abi_info)
 MPI_ENTRY_ANYTIME(1, Abi_set_fortran_info, set_fortran_info)
 MPI_ENTRY_ANYTIME(1, Abi_get_fortran_info, get_fortran_info)
 MPI_ENTRY_ANYTIME(3, Abi_set_fortran_booleans, set_fortran_booleans)

@@ -71,7 +71,7 @@ constexpr const char* keyval_name = holds == Holds::communicator ? "comm_keyval"
     : holds == Holds::datatype                                   ? "type_keyval"
                                                                  : "win_keyval";
 
-bool is_predefined(int keyval) noexcept {
+bool is_predefined_keyval(int keyval) noexcept {
     return objects::is_predefined_keyval(keyval) ||
         (keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL);
 }
@@ -79,8 +79,8 @@ bool is_predefined(int keyval) noexcept {
 std::string wrong_keyval(int keyval) {
     if (keyval == MPI_KEYVAL_INVALID) return "MPI_KEYVAL_INVALID";
     const std::string number = std::to_string(keyval);
-    return is_predefined(keyval) ? number + " is predefined and cannot be changed"
-                                 : number + " is no key, or one that has been freed";
+    return is_predefined_keyval(keyval) ? number + " is predefined and cannot be changed"
+                                        : number + " is no key, or one that has been freed";
 }
 
 template <Holds holds>

@@ -42,7 +42,7 @@ int comm_size(Thread&, Comm comm, Out<int> size) {
     return MPI_SUCCESS;
 }
 
-int compare(Thread&, Comm first, Comm second, Out<int> result) {
+int compare_communicators(Thread&, Comm first, Comm second, Out<int> result) {
     if (first.object == second.object) {
         *result = MPI_IDENT;
         return MPI_SUCCESS;
@@ -142,7 +142,7 @@ int dup_with_info(Thread& thread, Comm comm, Hints hints, Out<MPI_Comm> result) 
     return MPI_SUCCESS;
 }
 
-int duplicate(Thread& thread, Comm comm, Out<MPI_Comm> result) {
+int duplicate_communicator(Thread& thread, Comm comm, Out<MPI_Comm> result) {
     return dup_with_info(thread, comm, Hints(thread, MPI_INFO_NULL), result);
 }
 
@@ -300,7 +300,7 @@ int create_by(Thread& thread, Communicator& parent, const objects::Group& group,
 
 /// Makes a communicator of `group`. In an intercommunicator all processes must know both groups: a
 /// split by place in the group does it.
-int create(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
+int create_from_group(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
     if (comm->remote == nullptr)
         return create_by(thread, *comm, *group, comm::create_agreement, *result);
     *result = MPI_COMM_NULL;
@@ -360,7 +360,7 @@ int disconnect(Thread& thread, InOut<MPI_Comm> handle) {
 
 // --- names and hints ---
 
-int set_name(Thread& thread, Comm comm, Text name) {
+int set_communicator_name(Thread& thread, Comm comm, Text name) {
     std::lock_guard guard(thread.process->set_up);
     comm->name.assign(name.value, strnlen(name.value, MPI_MAX_OBJECT_NAME - 1));
     return MPI_SUCCESS;
@@ -374,19 +374,19 @@ struct NamedComm : Comm {
     }
 };
 
-int get_name(Thread& thread, NamedComm comm, Out<char> name, Out<int> length) {
+int communicator_name(Thread& thread, NamedComm comm, Out<char> name, Out<int> length) {
     std::lock_guard guard(thread.process->set_up);
     *length = write_text(comm.object == nullptr ? "MPI_COMM_NULL" : comm->name, name.place,
                          MPI_MAX_OBJECT_NAME);
     return MPI_SUCCESS;
 }
 
-int set_info(Thread&, Comm comm, Info info) {
+int set_communicator_info(Thread&, Comm comm, Info info) {
     objects::apply_hints(*comm, *info);
     return MPI_SUCCESS;
 }
 
-int get_info(Thread&, Comm comm, Out<MPI_Info> result) {
+int communicator_info(Thread&, Comm comm, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();
     objects::report_hints(*comm, info);
     *result = objects::handle_of(info);
@@ -400,21 +400,21 @@ using namespace heddle::api;
 
 MPI_ENTRY(2, Comm_rank, comm_rank)
 MPI_ENTRY(2, Comm_size, comm_size)
-MPI_ENTRY(3, Comm_compare, compare)
+MPI_ENTRY(3, Comm_compare, compare_communicators)
 MPI_ENTRY(2, Comm_test_inter, test_inter)
 MPI_ENTRY(2, Comm_remote_size, remote_size)
 MPI_ENTRY(2, Comm_remote_group, remote_group)
-MPI_ENTRY(2, Comm_dup, duplicate)
+MPI_ENTRY(2, Comm_dup, duplicate_communicator)
 MPI_ENTRY(3, Comm_dup_with_info, dup_with_info)
 MPI_ENTRY(3, Comm_idup, idup)
 MPI_ENTRY(4, Comm_idup_with_info, idup_with_info)
 MPI_ENTRY(4, Comm_split, split)
 MPI_ENTRY(5, Comm_split_type, split_type)
-MPI_ENTRY(3, Comm_create, create)
+MPI_ENTRY(3, Comm_create, create_from_group)
 MPI_ENTRY(4, Comm_create_group, create_group)
 MPI_ENTRY(1, Comm_free, comm_free)
 MPI_ENTRY(1, Comm_disconnect, disconnect)
-MPI_ENTRY(2, Comm_set_name, set_name)
-MPI_ENTRY(3, Comm_get_name, get_name)
-MPI_ENTRY(2, Comm_set_info, set_info)
-MPI_ENTRY(2, Comm_get_info, get_info)
+MPI_ENTRY(2, Comm_set_name, set_communicator_name)
+MPI_ENTRY(3, Comm_get_name, communicator_name)
+MPI_ENTRY(2, Comm_set_info, set_communicator_info)
+MPI_ENTRY(2, Comm_get_info, communicator_info)

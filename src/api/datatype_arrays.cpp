@@ -28,7 +28,7 @@ struct Order : Raw<int> {
     }
 };
 
-std::string at(std::int64_t value, std::int64_t i) {
+std::string element(std::int64_t value, std::int64_t i) {
     return std::to_string(value) + " at index " + std::to_string(i);
 }
 
@@ -40,14 +40,14 @@ int subarray(Thread& thread, Dimensions dimensions, Numbers sizes, Numbers subsi
     if (starts.missing()) return wrong(thread, "array_of_starts", "a null pointer");
     for (std::int64_t i = 0; i < dimensions.value; ++i) {
         if (sizes[i] < 1)
-            return wrong(thread, "array_of_sizes", at(sizes[i], i) + " is not positive");
+            return wrong(thread, "array_of_sizes", element(sizes[i], i) + " is not positive");
         if (subsizes[i] < 1 || subsizes[i] > sizes[i])
             return wrong(thread, "array_of_subsizes",
-                         at(subsizes[i], i) + " is not in 1 to " + std::to_string(sizes[i]));
+                         element(subsizes[i], i) + " is not in 1 to " + std::to_string(sizes[i]));
         if (starts[i] < 0 || starts[i] > sizes[i] - subsizes[i])
-            return wrong(
-                thread, "array_of_starts",
-                at(starts[i], i) + " is not in 0 to " + std::to_string(sizes[i] - subsizes[i]));
+            return wrong(thread, "array_of_starts",
+                         element(starts[i], i) + " is not in 0 to " +
+                             std::to_string(sizes[i] - subsizes[i]));
     }
     Recipe recipe;
     recipe.combiner = MPI_COMBINER_SUBARRAY;
@@ -96,11 +96,11 @@ int distributed_array(Thread& thread, Raw<int> size, Raw<int> rank, Dimensions d
     std::int64_t grid = 1;
     for (std::int64_t i = 0; i < dimensions.value; ++i) {
         if (sizes[i] < 1)
-            return wrong(thread, "array_of_gsizes", at(sizes[i], i) + " is not positive");
+            return wrong(thread, "array_of_gsizes", element(sizes[i], i) + " is not positive");
         if (processes.value[i] < 1 || processes.value[i] > size.value)
             return wrong(
                 thread, "array_of_psizes",
-                at(processes.value[i], i) + " is not in 1 to " + std::to_string(size.value));
+                element(processes.value[i], i) + " is not in 1 to " + std::to_string(size.value));
         if (const std::string what = wrong_distribution(sizes[i], distributions.value[i],
                                                         arguments.value[i], processes.value[i]);
             !what.empty())

@@ -111,7 +111,7 @@ int resized(Thread& thread, OldType old, Number lower_bound, Number extent,
     return hand_out(thread, objects::define(std::move(recipe)), result);
 }
 
-int duplicate(Thread& thread, OldType old, Out<MPI_Datatype> result) {
+int duplicate_type(Thread& thread, OldType old, Out<MPI_Datatype> result) {
     const int error =
         hand_out(thread, objects::define(recipe_of(MPI_COMBINER_DUP, false, old)), result);
     if (error != MPI_SUCCESS) return error;
@@ -138,4 +138,4 @@ BOTH_FORMS(5, Type_create_indexed_block, indexed_block, MPI_COMBINER_INDEXED_BLO
 BOTH_FORMS(5, Type_create_hindexed_block, indexed_block, MPI_COMBINER_HINDEXED_BLOCK COMMA)
 BOTH_FORMS(5, Type_create_struct, structure)
 BOTH_FORMS(4, Type_create_resized, resized)
-MPI_ENTRY(2, Type_dup, duplicate)
+MPI_ENTRY(2, Type_dup, duplicate_type)

@@ -74,8 +74,8 @@ struct Room {
     }
 };
 
-int write(Thread& thread, const Contents& contents, Room<int> integers, Room<MPI_Aint> addresses,
-          Room<MPI_Count> counts, Room<MPI_Datatype> types) {
+int write_contents(Thread& thread, const Contents& contents, Room<int> integers,
+                   Room<MPI_Aint> addresses, Room<MPI_Count> counts, Room<MPI_Datatype> types) {
     if (contents.combiner == MPI_COMBINER_NAMED)
         return objects::fail(thread, nullptr, MPI_ERR_TYPE,
                              "argument datatype: a predefined type is not made of anything");
@@ -96,9 +96,9 @@ int get_contents(Thread& thread, AnyType type, Raw<int> most_integers, Raw<int> 
                  Array<MPI_Datatype> types) {
     const Contents contents = objects::contents_of(*type->definition);
     if (!contents.counts.empty()) return made_large(thread);
-    return write(thread, contents, {"max_integers", most_integers.value, integers.value},
-                 {"max_addresses", most_addresses.value, addresses.value}, {"", 0, nullptr},
-                 {"max_datatypes", most_types.value, types.value});
+    return write_contents(thread, contents, {"max_integers", most_integers.value, integers.value},
+                          {"max_addresses", most_addresses.value, addresses.value},
+                          {"", 0, nullptr}, {"max_datatypes", most_types.value, types.value});
 }
 
 int get_contents_large(Thread& thread, AnyType type, Raw<MPI_Count> most_integers,
@@ -106,10 +106,10 @@ int get_contents_large(Thread& thread, AnyType type, Raw<MPI_Count> most_integer
                        Raw<MPI_Count> most_types, Array<int> integers, Array<MPI_Aint> addresses,
                        Array<MPI_Count> counts, Array<MPI_Datatype> types) {
     const Contents contents = objects::contents_of(*type->definition);
-    return write(thread, contents, {"max_integers", most_integers.value, integers.value},
-                 {"max_addresses", most_addresses.value, addresses.value},
-                 {"max_large_counts", most_counts.value, counts.value},
-                 {"max_datatypes", most_types.value, types.value});
+    return write_contents(thread, contents, {"max_integers", most_integers.value, integers.value},
+                          {"max_addresses", most_addresses.value, addresses.value},
+                          {"max_large_counts", most_counts.value, counts.value},
+                          {"max_datatypes", most_types.value, types.value});
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace heddle::api {
 namespace {
 
 template <int combiner>
-int create(Thread& thread, int precision, int range, Out<MPI_Datatype>& result) {
+int create_numeric(Thread& thread, int precision, int range, Out<MPI_Datatype>& result) {
     for (const int wanted : {precision, range})
         if (wanted < 0 && wanted != MPI_UNDEFINED)
             return objects::fail(thread, nullptr, MPI_ERR_ARG,
@@ -26,11 +26,11 @@ int create(Thread& thread, int precision, int range, Out<MPI_Datatype>& result) 
 
 template <int combiner>
 int create_real(Thread& thread, Raw<int> precision, Raw<int> range, Out<MPI_Datatype> result) {
-    return create<combiner>(thread, precision.value, range.value, result);
+    return create_numeric<combiner>(thread, precision.value, range.value, result);
 }
 
 int create_integer(Thread& thread, Raw<int> range, Out<MPI_Datatype> result) {
-    return create<MPI_COMBINER_F90_INTEGER>(thread, MPI_UNDEFINED, range.value, result);
+    return create_numeric<MPI_COMBINER_F90_INTEGER>(thread, MPI_UNDEFINED, range.value, result);
 }
 
 int match_size(Thread& thread, Raw<int> type_class, Raw<int> size, Out<MPI_Datatype> result) {

@@ -10,11 +10,6 @@ namespace heddle::api {
 
 namespace {
 
-Process* process_here() noexcept {
-    return objects::current_thread != nullptr ? objects::current_thread->process
-                                              : objects::process_of_program();
-}
-
 /// Returns the thread if it is to enter the section that is a call.
 core::Thread* thread_to_enter() noexcept {
     core::Thread* thread =

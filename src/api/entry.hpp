@@ -38,6 +38,12 @@
 
 namespace heddle::api {
 
+/// Returns the process of the calling thread, or that of the program, or nullptr before there is one.
+inline objects::Process* process_here() noexcept {
+    return objects::current_thread != nullptr ? objects::current_thread->process
+                                              : objects::process_of_program();
+}
+
 /// Returns the calling thread if its process is alive, else nullptr. Attaches the thread if need
 /// be.
 [[gnu::cold]] core::Thread* enter_first(const char* call);

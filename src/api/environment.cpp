@@ -82,7 +82,7 @@ void flush_buffers(Thread& thread) {
             (void)communicator->buffer->flush(thread);
 }
 
-int finalize(Thread& thread) {
+int finalize_world(Thread& thread) {
     Process& process = *thread.process;
     if (life() != Life::initialized)
         return objects::fail_outside(
@@ -152,7 +152,7 @@ int PMPI_Init_thread(int*, char***, int required, int* provided) {
 int PMPI_Finalize(void) {
     // A forked child inherits exit handlers (atexit) of its parent, which may call this.
     if (life() == Life::forked) return MPI_SUCCESS;
-    return call<&finalize>("MPI_Finalize");
+    return call<&finalize_world>("MPI_Finalize");
 }
 
 int PMPI_Initialized(int* flag) {

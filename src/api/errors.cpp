@@ -16,7 +16,7 @@ using objects::Errhandler;
 // --- handlers ---
 
 template <Errhandler::For what, class Function>
-int create_errhandler(Thread& thread, Raw<Function*> function, Out<MPI_Errhandler> result) {
+int create_object_errhandler(Thread& thread, Raw<Function*> function, Out<MPI_Errhandler> result) {
     constexpr const char* argument = what == Errhandler::For::window ? "win_errhandler_fn"
         : what == Errhandler::For::file                              ? "file_errhandler_fn"
                                                                      : "comm_errhandler_fn";
@@ -33,9 +33,9 @@ Errhandler::For handled_as(Comm) noexcept { return Errhandler::For::communicator
 Errhandler::For handled_as(Win) noexcept { return Errhandler::For::window; }
 Errhandler::For handled_as(Session) noexcept { return Errhandler::For::session; }
 Errhandler::For handled_as(FileOrNull) noexcept { return Errhandler::For::file; }
-objects::ErrorScope raised_on(Comm comm) noexcept { return comm.object; }
+objects::ErrorScope error_scope_of(Comm comm) noexcept { return comm.object; }
 template <class Object>
-objects::ErrorScope raised_on(Object object) noexcept {
+objects::ErrorScope error_scope_of(Object object) noexcept {
     return *object;
 }
 void note_errhandler(Process& process, Comm comm) noexcept {
@@ -47,7 +47,7 @@ void note_errhandler(Process&, Object) noexcept {}
 template <class Object>
 int set_errhandler(Thread& thread, Object object, ErrorHandler handler) {
     if (!handler->is_for(handled_as(object)))
-        return refuse(thread, raised_on(object), MPI_ERR_ERRHANDLER, ErrorHandler::name,
+        return refuse(thread, error_scope_of(object), MPI_ERR_ERRHANDLER, ErrorHandler::name,
                       "an error handler for another kind of object");
     objects::set_errhandler(*thread.process, object->errhandler, *handler);
     note_errhandler(*thread.process, object);
@@ -62,7 +62,7 @@ int get_errhandler(Thread& thread, Object object, Out<MPI_Errhandler> result) {
 
 template <class Object>
 int call_errhandler(Thread& thread, Object object, Raw<int> code) {
-    objects::call_errhandler(thread, raised_on(object), code.value,
+    objects::call_errhandler(thread, error_scope_of(object), code.value,
                              "called " + std::string(thread.call) + " with error " +
                                  std::to_string(code.value) + " (" +
                                  objects::class_text(code.value) + ")");
@@ -149,9 +149,9 @@ namespace objects = heddle::objects;
 using heddle::objects::Errhandler;
 
 MPI_ENTRY(2, Comm_create_errhandler,
-          create_errhandler<Errhandler::For::communicator, MPI_Comm_errhandler_function>)
+          create_object_errhandler<Errhandler::For::communicator, MPI_Comm_errhandler_function>)
 MPI_ENTRY(2, Win_create_errhandler,
-          create_errhandler<Errhandler::For::window, MPI_Win_errhandler_function>)
+          create_object_errhandler<Errhandler::For::window, MPI_Win_errhandler_function>)
 MPI_ENTRY(2, Comm_set_errhandler, set_errhandler<Comm>)
 MPI_ENTRY(2, Comm_get_errhandler, get_errhandler<Comm>)
 MPI_ENTRY(2, Comm_call_errhandler, call_errhandler<Comm>)
@@ -159,7 +159,7 @@ MPI_ENTRY(2, Win_set_errhandler, set_errhandler<Win>)
 MPI_ENTRY(2, Win_get_errhandler, get_errhandler<Win>)
 MPI_ENTRY(2, Win_call_errhandler, call_errhandler<Win>)
 MPI_ENTRY(2, File_create_errhandler,
-          create_errhandler<Errhandler::For::file, MPI_File_errhandler_function>)
+          create_object_errhandler<Errhandler::For::file, MPI_File_errhandler_function>)
 MPI_ENTRY(2, File_set_errhandler, set_errhandler<FileOrNull>)
 MPI_ENTRY(2, File_get_errhandler, get_errhandler<FileOrNull>)
 MPI_ENTRY(2, File_call_errhandler, call_errhandler<FileOrNull>)

@@ -70,7 +70,7 @@ int get_size(Thread& thread, Fh file, Out<MPI_Offset> size) {
 
 // --- properties ---
 
-int get_group(Thread&, Fh file, Out<MPI_Group> result) {
+int file_group(Thread&, Fh file, Out<MPI_Group> result) {
     objects::Group& group = *file->open->communicator->group;
     group.hand_out();
     *result = reinterpret_cast<MPI_Group>(&group);
@@ -82,12 +82,12 @@ int get_amode(Thread&, Fh file, Out<int> amode) {
     return MPI_SUCCESS;
 }
 
-int set_info(Thread&, Fh file, Info info) {
+int set_file_info(Thread&, Fh file, Info info) {
     io::apply_hints(*file->open, *info);
     return MPI_SUCCESS;
 }
 
-int get_info(Thread&, Fh file, Out<MPI_Info> result) {
+int file_info(Thread&, Fh file, Out<MPI_Info> result) {
     const io::OpenFile& open = *file->open;
     io::Hints hints;
     {
@@ -221,10 +221,10 @@ MPI_ENTRY(2, File_delete, delete_file)
 MPI_ENTRY(2, File_set_size, set_size)
 MPI_ENTRY(2, File_preallocate, preallocate)
 MPI_ENTRY(2, File_get_size, get_size)
-MPI_ENTRY(2, File_get_group, get_group)
+MPI_ENTRY(2, File_get_group, file_group)
 MPI_ENTRY(2, File_get_amode, get_amode)
-MPI_ENTRY(2, File_set_info, set_info)
-MPI_ENTRY(2, File_get_info, get_info)
+MPI_ENTRY(2, File_set_info, set_file_info)
+MPI_ENTRY(2, File_get_info, file_info)
 MPI_ENTRY(2, File_set_atomicity, set_atomicity)
 MPI_ENTRY(2, File_get_atomicity, get_atomicity)
 MPI_ENTRY(1, File_sync, file_sync)

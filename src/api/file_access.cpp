@@ -71,8 +71,8 @@ int start_at(Thread& thread, Fh file, Offset offset, Buffer buffer, Count count,
     return io::start(thread, *file, kind, wish, *request);
 }
 template <Kind kind, class Buffer>
-int start(Thread& thread, Fh file, Buffer buffer, Count count, Type type,
-          Out<MPI_Request> request) {
+int start_access(Thread& thread, Fh file, Buffer buffer, Count count, Type type,
+                 Out<MPI_Request> request) {
     io::Wish wish;
     if (const int error = wish_of(thread, file, 0, buffer, count, type, wish)) return error;
     return io::start(thread, *file, kind, wish, *request);
@@ -115,15 +115,15 @@ MPI_ENTRY_C(5, File_read, access<read_next, ReceiveBuffer>)
 MPI_ENTRY_C(5, File_read_all, access<read_next_all, ReceiveBuffer>)
 MPI_ENTRY_C(5, File_write, access<write_next, SendBuffer>)
 MPI_ENTRY_C(5, File_write_all, access<write_next_all, SendBuffer>)
-MPI_ENTRY_C(5, File_iread, start<read_next, ReceiveBuffer>)
-MPI_ENTRY_C(5, File_iread_all, start<read_next_all, ReceiveBuffer>)
-MPI_ENTRY_C(5, File_iwrite, start<write_next, SendBuffer>)
-MPI_ENTRY_C(5, File_iwrite_all, start<write_next_all, SendBuffer>)
+MPI_ENTRY_C(5, File_iread, start_access<read_next, ReceiveBuffer>)
+MPI_ENTRY_C(5, File_iread_all, start_access<read_next_all, ReceiveBuffer>)
+MPI_ENTRY_C(5, File_iwrite, start_access<write_next, SendBuffer>)
+MPI_ENTRY_C(5, File_iwrite_all, start_access<write_next_all, SendBuffer>)
 
 MPI_ENTRY_C(5, File_read_shared, access<read_shared, ReceiveBuffer>)
 MPI_ENTRY_C(5, File_write_shared, access<write_shared, SendBuffer>)
-MPI_ENTRY_C(5, File_iread_shared, start<read_shared, ReceiveBuffer>)
-MPI_ENTRY_C(5, File_iwrite_shared, start<write_shared, SendBuffer>)
+MPI_ENTRY_C(5, File_iread_shared, start_access<read_shared, ReceiveBuffer>)
+MPI_ENTRY_C(5, File_iwrite_shared, start_access<write_shared, SendBuffer>)
 MPI_ENTRY_C(5, File_read_ordered, access<read_ordered, ReceiveBuffer>)
 MPI_ENTRY_C(5, File_write_ordered, access<write_ordered, SendBuffer>)
 

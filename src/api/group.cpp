@@ -23,7 +23,7 @@ int check_list(Thread& thread, int n, const void* list) {
     return MPI_SUCCESS;
 }
 
-int wrong_rank(Thread& thread, const objects::Group& group, int rank) {
+int outside_group(Thread& thread, const objects::Group& group, int rank) {
     return objects::fail(thread, nullptr, MPI_ERR_RANK,
                          "argument ranks: rank " + std::to_string(rank) +
                              " is not in the group, which has " + std::to_string(group.size()) +
@@ -35,7 +35,7 @@ int mark(Thread& thread, const objects::Group& group, std::span<const int> ranks
          std::vector<bool>& marked) {
     marked.assign(group.processes.size(), false);
     for (const int rank : ranks) {
-        if (rank < 0 || rank >= group.size()) return wrong_rank(thread, group, rank);
+        if (rank < 0 || rank >= group.size()) return outside_group(thread, group, rank);
         if (marked[static_cast<std::size_t>(rank)])
             return objects::fail(
                 thread, nullptr, MPI_ERR_RANK,
@@ -46,7 +46,7 @@ int mark(Thread& thread, const objects::Group& group, std::span<const int> ranks
 }
 
 /// Hands out a new group. `from` is the group that it comes from.
-int hand_out(Thread& thread, const objects::Group& from, Members members, MPI_Group& result) {
+int hand_out_group(Thread& thread, const objects::Group& from, Members members, MPI_Group& result) {
     Process& process = *thread.process;
     result =
         objects::handle_of(process, objects::make_group(process, std::move(members), from.session));
@@ -71,7 +71,7 @@ int translate_ranks(Thread& thread, Group from, Raw<int> n, Array<const int> ran
     Members processes;
     for (const int rank : wanted) {
         if (rank != MPI_PROC_NULL && (rank < 0 || rank >= from->size()))
-            return wrong_rank(thread, *from, rank);
+            return outside_group(thread, *from, rank);
         processes.push_back(
             rank == MPI_PROC_NULL ? -1 : from->processes[static_cast<std::size_t>(rank)]);
     }
@@ -81,14 +81,14 @@ int translate_ranks(Thread& thread, Group from, Raw<int> n, Array<const int> ran
     return MPI_SUCCESS;
 }
 
-int compare(Thread&, Group first, Group second, Out<int> result) {
+int compare_groups(Thread&, Group first, Group second, Out<int> result) {
     *result = objects::compared(first->processes, second->processes);
     return MPI_SUCCESS;
 }
 
 template <Members (*operation)(const Members&, const Members&)>
 int combine(Thread& thread, Group first, Group second, Out<MPI_Group> result) {
-    return hand_out(thread, *first, operation(first->processes, second->processes), *result);
+    return hand_out_group(thread, *first, operation(first->processes, second->processes), *result);
 }
 
 int include(Thread& thread, const objects::Group& group, std::span<const int> ranks,
@@ -97,7 +97,7 @@ int include(Thread& thread, const objects::Group& group, std::span<const int> ra
     if (const int error = mark(thread, group, ranks, marked)) return error;
     Members members;
     for (const int rank : ranks) members.push_back(group.processes[static_cast<std::size_t>(rank)]);
-    return hand_out(thread, group, std::move(members), result);
+    return hand_out_group(thread, group, std::move(members), result);
 }
 
 int exclude(Thread& thread, const objects::Group& group, std::span<const int> ranks,
@@ -107,7 +107,7 @@ int exclude(Thread& thread, const objects::Group& group, std::span<const int> ra
     Members members;
     for (std::size_t i = 0; i < marked.size(); ++i)
         if (!marked[i]) members.push_back(group.processes[i]);
-    return hand_out(thread, group, std::move(members), result);
+    return hand_out_group(thread, group, std::move(members), result);
 }
 
 using Choose = int (*)(Thread&, const objects::Group&, std::span<const int>, MPI_Group&);
@@ -130,7 +130,7 @@ int by_ranges(Thread& thread, Group group, Raw<int> n, Array<int[3]> ranges,
         if (stride == 0)
             return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument ranges: a stride of zero");
         for (const int end : {first, last})
-            if (end < 0 || end >= group->size()) return wrong_rank(thread, *group, end);
+            if (end < 0 || end >= group->size()) return outside_group(thread, *group, end);
         for (std::int64_t rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride)
             ranks.push_back(static_cast<int>(rank));
     }
@@ -165,7 +165,7 @@ namespace objects = heddle::objects;
 MPI_ENTRY(2, Group_size, group_size)
 MPI_ENTRY(2, Group_rank, group_rank)
 MPI_ENTRY(5, Group_translate_ranks, translate_ranks)
-MPI_ENTRY(3, Group_compare, compare)
+MPI_ENTRY(3, Group_compare, compare_groups)
 MPI_ENTRY(3, Group_union, combine<objects::united>)
 MPI_ENTRY(3, Group_intersection, combine<objects::intersected>)
 MPI_ENTRY(3, Group_difference, combine<objects::without>)

@@ -20,17 +20,12 @@ namespace {
 
 using core::first_number;
 
-Process* process_here() noexcept {
-    return objects::current_thread != nullptr ? objects::current_thread->process
-                                              : objects::process_of_program();
-}
-
 template <class Handle>
-bool is_predefined(Handle handle) noexcept {
+bool is_predefined_handle(Handle handle) noexcept {
     return reinterpret_cast<std::uintptr_t>(handle) < first_number;
 }
 template <class Handle>
-int constant(Handle handle) noexcept {
+int constant_of(Handle handle) noexcept {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(handle));
 }
 bool is_constant(int number) noexcept { return static_cast<std::uint32_t>(number) < first_number; }
@@ -41,7 +36,7 @@ Handle constant_handle(int number) noexcept {
 
 template <class T, class Handle>
 int to_int(core::Arena<T>& arena, Handle handle) noexcept {
-    if (is_predefined(handle)) return constant(handle);
+    if (is_predefined_handle(handle)) return constant_of(handle);
     const auto* object = reinterpret_cast<const T*>(handle);
     return arena.contains(object) ? static_cast<int>(arena.number_of(object)) : 0;
 }
@@ -57,7 +52,7 @@ Handle from_int(core::Arena<T>& arena, int number, Handle null) noexcept {
 template <auto arena, class Handle>
 int process_to_int(Handle handle) noexcept {
     Process* process = process_here();
-    if (process == nullptr) return is_predefined(handle) ? constant(handle) : 0;
+    if (process == nullptr) return is_predefined_handle(handle) ? constant_of(handle) : 0;
     return to_int(process->*arena, handle);
 }
 template <auto arena, class Handle>
@@ -70,7 +65,7 @@ Handle process_from_int(int number, Handle null) noexcept {
 /// Converts handles of kinds that have no objects: messages while there is no process.
 template <class Handle>
 int constant_to_int(Handle handle) noexcept {
-    return is_predefined(handle) ? constant(handle) : 0;
+    return is_predefined_handle(handle) ? constant_of(handle) : 0;
 }
 template <class Handle>
 Handle constant_from_int(int number, Handle null) noexcept {
@@ -97,7 +92,7 @@ MPI_Request request_from_int(int number) noexcept {
 
 int message_to_int(MPI_Message handle) noexcept {
     Process* process = process_here();
-    if (process == nullptr || is_predefined(handle)) return constant_to_int(handle);
+    if (process == nullptr || is_predefined_handle(handle)) return constant_to_int(handle);
     return to_int(process->engine->messages(), handle);
 }
 MPI_Message message_from_int(int number) noexcept {
@@ -108,7 +103,7 @@ MPI_Message message_from_int(int number) noexcept {
 
 int file_to_int(MPI_File handle) noexcept {
     Process* process = process_here();
-    if (process == nullptr || is_predefined(handle)) return constant_to_int(handle);
+    if (process == nullptr || is_predefined_handle(handle)) return constant_to_int(handle);
     return to_int(process->files->arena, handle);
 }
 MPI_File file_from_int(int number) noexcept {

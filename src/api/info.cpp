@@ -44,7 +44,7 @@ int read_only(Anytime& caller) {
     return caller.fail(MPI_ERR_INFO, "argument info: MPI_INFO_ENV cannot be changed");
 }
 
-int create(Anytime&, Out<MPI_Info> result) {
+int create_info(Anytime&, Out<MPI_Info> result) {
     *result = objects::handle_of(objects::make_info());
     return MPI_SUCCESS;
 }
@@ -59,7 +59,7 @@ int create_env(Anytime&, Raw<int> argc, Array<char*> argv, Out<MPI_Info> result)
     return MPI_SUCCESS;
 }
 
-int duplicate(Anytime&, Info info, Out<MPI_Info> result) {
+int duplicate_info(Anytime&, Info info, Out<MPI_Info> result) {
     objects::Info& copy = objects::make_info();
     std::lock_guard guard(objects::info_lock());
     copy.entries = info->entries;
@@ -77,7 +77,7 @@ int release(Anytime& caller, InOut<MPI_Info> handle) {
     return MPI_SUCCESS;
 }
 
-int set(Anytime& caller, Raw<MPI_Info> handle, Key key, Value value) {
+int set_value(Anytime& caller, Raw<MPI_Info> handle, Key key, Value value) {
     const Info info(caller, handle.value);
     if (info.object == nullptr)
         return caller.fail(MPI_ERR_INFO, "argument info: " + info.wrong(nullptr));
@@ -103,16 +103,17 @@ int erase(Anytime& caller, Raw<MPI_Info> handle, Key key) {
 }
 
 /// Returns a copy of the value, since the lock is not held while the caller looks at it.
-std::optional<std::string> look_up(const objects::Info& info, const char* key) {
+std::optional<std::string> entry_of(const objects::Info& info, const char* key) {
     std::lock_guard guard(objects::info_lock());
     const auto value = info.get(key);
     return value ? std::optional<std::string>(*value) : std::nullopt;
 }
 
-int get(Anytime& caller, Info info, Key key, Raw<int> room, Array<char> place, Out<int> flag) {
+int get_value(Anytime& caller, Info info, Key key, Raw<int> room, Array<char> place,
+              Out<int> flag) {
     if (room.value < 0) return caller.fail(MPI_ERR_ARG, "argument valuelen: negative");
     if (place.value == nullptr) return caller.fail(MPI_ERR_ARG, "argument value: a null pointer");
-    const auto value = look_up(*info, key.value);
+    const auto value = entry_of(*info, key.value);
     *flag = value.has_value();
     if (value) write_text(*value, place.value, static_cast<std::size_t>(room.value) + 1);
     return MPI_SUCCESS;
@@ -121,7 +122,7 @@ int get(Anytime& caller, Info info, Key key, Raw<int> room, Array<char> place, O
 int get_string(Anytime& caller, Info info, Key key, InOut<int> length, Array<char> place,
                Out<int> flag) {
     if (*length < 0) return caller.fail(MPI_ERR_ARG, "argument buflen: negative");
-    const auto value = look_up(*info, key.value);
+    const auto value = entry_of(*info, key.value);
     *flag = value.has_value();
     if (!value) return MPI_SUCCESS;
     if (*length > 0 && place.value == nullptr)
@@ -132,7 +133,7 @@ int get_string(Anytime& caller, Info info, Key key, InOut<int> length, Array<cha
 }
 
 int get_valuelen(Anytime&, Info info, Key key, Out<int> length, Out<int> flag) {
-    const auto value = look_up(*info, key.value);
+    const auto value = entry_of(*info, key.value);
     *flag = value.has_value();
     if (value) *length = static_cast<int>(value->size());
     return MPI_SUCCESS;
@@ -163,13 +164,13 @@ int get_nthkey(Anytime& caller, Info info, Raw<int> n, Out<char> place) {
 
 using namespace heddle::api;
 
-MPI_ENTRY_ANYTIME(1, Info_create, create)
+MPI_ENTRY_ANYTIME(1, Info_create, create_info)
 MPI_ENTRY_ANYTIME(3, Info_create_env, create_env)
-MPI_ENTRY_ANYTIME(2, Info_dup, duplicate)
+MPI_ENTRY_ANYTIME(2, Info_dup, duplicate_info)
 MPI_ENTRY_ANYTIME(1, Info_free, release)
-MPI_ENTRY_ANYTIME(3, Info_set, set)
+MPI_ENTRY_ANYTIME(3, Info_set, set_value)
 MPI_ENTRY_ANYTIME(2, Info_delete, erase)
-MPI_ENTRY_ANYTIME(5, Info_get, get)
+MPI_ENTRY_ANYTIME(5, Info_get, get_value)
 MPI_ENTRY_ANYTIME(5, Info_get_string, get_string)
 MPI_ENTRY_ANYTIME(4, Info_get_valuelen, get_valuelen)
 MPI_ENTRY_ANYTIME(2, Info_get_nkeys, get_nkeys)

@@ -41,7 +41,7 @@ struct LocalLeader : Dest {
 };
 
 /// Returns the route, which only the leader's arguments tell.
-comm::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
+comm::Route route_to_group(Thread& thread, Comm peer, int remote_leader, int tag) {
     const auto refused = [&](int error_class, const char* argument, const std::string& detail) {
         comm::Route none;
         none.error = refuse(thread, peer.object, error_class, argument, detail);
@@ -57,12 +57,14 @@ comm::Route route_to(Thread& thread, Comm peer, int remote_leader, int tag) {
     return comm::through(*peer, remote_leader, tag);
 }
 
-int create(Thread& thread, LocalComm local, LocalLeader leader, Raw<MPI_Comm> peer,
-           Raw<int> remote_leader, SendTag tag, Out<MPI_Comm> result) {
+int create_intercommunicator(Thread& thread, LocalComm local, LocalLeader leader,
+                             Raw<MPI_Comm> peer, Raw<int> remote_leader, SendTag tag,
+                             Out<MPI_Comm> result) {
     *result = MPI_COMM_NULL;
     comm::Route route;
     if (local->rank == leader.rank)
-        route = route_to(thread, Comm(*thread.process, peer.value), remote_leader.value, tag.value);
+        route = route_to_group(thread, Comm(*thread.process, peer.value), remote_leader.value,
+                               tag.value);
     comm::Part part;
     if (const int error =
             comm::introduce(thread, comm::Participants(*local), leader.rank, route, part))
@@ -85,5 +87,5 @@ int merge(Thread& thread, InterComm inter, Raw<int> high, Out<MPI_Comm> result) 
 
 using namespace heddle::api;
 
-MPI_ENTRY(6, Intercomm_create, create)
+MPI_ENTRY(6, Intercomm_create, create_intercommunicator)
 MPI_ENTRY(3, Intercomm_merge, merge)

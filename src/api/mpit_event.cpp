@@ -127,7 +127,7 @@ std::size_t level_of(MPI_T_cb_safety safety) noexcept {
 }
 bool is_level(MPI_T_cb_safety safety) noexcept { return level_of(safety) < safety_levels.size(); }
 
-Registration* find(MPI_T_event_registration handle) noexcept {
+Registration* find_event(MPI_T_event_registration handle) noexcept {
     return registrations().live.find(handle);
 }
 
@@ -213,7 +213,7 @@ int event_handle_alloc(int index, void*, MPI_Info info, MPI_T_event_registration
 }
 
 int take_registration(MPI_T_event_registration handle) {
-    const Registration* found = find(handle);
+    const Registration* found = find_event(handle);
     if (found == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     registrations().live.erase(*found);
     listen();
@@ -221,12 +221,12 @@ int take_registration(MPI_T_event_registration handle) {
 }
 
 int event_handle_set_info(MPI_T_event_registration handle, MPI_Info info) {
-    if (find(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+    if (find_event(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     return is_info(info) ? MPI_SUCCESS : MPI_T_ERR_INVALID;
 }
 
 int event_handle_get_info(MPI_T_event_registration handle, MPI_Info* info) {
-    if (find(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+    if (find_event(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     if (info == nullptr) return MPI_T_ERR_INVALID;
     give_hints(info);
     return MPI_SUCCESS;
@@ -234,7 +234,7 @@ int event_handle_get_info(MPI_T_event_registration handle, MPI_Info* info) {
 
 int event_register_callback(MPI_T_event_registration handle, MPI_T_cb_safety safety, MPI_Info info,
                             void* user_data, MPI_T_event_cb_function* function) {
-    Registration* found = find(handle);
+    Registration* found = find_event(handle);
     if (found == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     if (!is_level(safety) || !is_info(info)) return MPI_T_ERR_INVALID;
     found->callbacks[level_of(safety)] = {function, user_data};
@@ -244,13 +244,13 @@ int event_register_callback(MPI_T_event_registration handle, MPI_T_cb_safety saf
 
 int event_callback_set_info(MPI_T_event_registration handle, MPI_T_cb_safety safety,
                             MPI_Info info) {
-    if (find(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+    if (find_event(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     return is_level(safety) && is_info(info) ? MPI_SUCCESS : MPI_T_ERR_INVALID;
 }
 
 int event_callback_get_info(MPI_T_event_registration handle, MPI_T_cb_safety safety,
                             MPI_Info* info) {
-    if (find(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+    if (find_event(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     if (!is_level(safety) || info == nullptr) return MPI_T_ERR_INVALID;
     give_hints(info);
     return MPI_SUCCESS;
@@ -258,7 +258,7 @@ int event_callback_get_info(MPI_T_event_registration handle, MPI_T_cb_safety saf
 
 int event_set_dropped_handler(MPI_T_event_registration handle,
                               MPI_T_event_dropped_cb_function* dropped) {
-    Registration* found = find(handle);
+    Registration* found = find_event(handle);
     if (found == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     found->dropped = dropped;
     listen();
@@ -267,13 +267,13 @@ int event_set_dropped_handler(MPI_T_event_registration handle,
 
 // --- inside a callback ---
 
-const Instance* find(MPI_T_event_instance handle) noexcept {
+const Instance* find_event(MPI_T_event_instance handle) noexcept {
     const auto* instance = reinterpret_cast<const Instance*>(handle);
     return instance != nullptr && instance == current_instance ? instance : nullptr;
 }
 
 int event_read(MPI_T_event_instance handle, int element, void* place) {
-    const Instance* instance = find(handle);
+    const Instance* instance = find_event(handle);
     if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     const tool::EventInfo& event = tool::event_table()[static_cast<std::size_t>(instance->event)];
     if (!is_index(element, static_cast<std::size_t>(event.elements)))
@@ -285,7 +285,7 @@ int event_read(MPI_T_event_instance handle, int element, void* place) {
 }
 
 int event_copy(MPI_T_event_instance handle, void* place) {
-    const Instance* instance = find(handle);
+    const Instance* instance = find_event(handle);
     if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     if (place == nullptr) return MPI_T_ERR_INVALID;
     const tool::EventInfo& event = tool::event_table()[static_cast<std::size_t>(instance->event)];
@@ -295,7 +295,7 @@ int event_copy(MPI_T_event_instance handle, void* place) {
 }
 
 int event_get_timestamp(MPI_T_event_instance handle, MPI_Count* timestamp) {
-    const Instance* instance = find(handle);
+    const Instance* instance = find_event(handle);
     if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     if (timestamp == nullptr) return MPI_T_ERR_INVALID;
     *timestamp = instance->timestamp;
@@ -303,7 +303,7 @@ int event_get_timestamp(MPI_T_event_instance handle, MPI_Count* timestamp) {
 }
 
 int event_get_source(MPI_T_event_instance handle, int* source_index) {
-    if (find(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+    if (find_event(handle) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
     if (source_index == nullptr) return MPI_T_ERR_INVALID;
     *source_index = 0;
     return MPI_SUCCESS;

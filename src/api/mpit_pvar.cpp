@@ -176,7 +176,7 @@ int pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
 
 /// Finds the handle of a session. Returns the error if the two do not belong together, or
 /// MPI_SUCCESS.
-int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PvarHandle*& found) noexcept {
+int find_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PvarHandle*& found) noexcept {
     const Session* owner = pvars().sessions.find(session);
     if (owner == nullptr) return MPI_T_ERR_INVALID_SESSION;
     found = pvars().handles.find(handle);
@@ -186,7 +186,7 @@ int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PvarHandle*& foun
 int pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle) {
     if (handle == nullptr) return MPI_T_ERR_INVALID;
     PvarHandle* found = nullptr;
-    if (const int error = find(session, *handle, found)) return error;
+    if (const int error = find_pvar(session, *handle, found)) return error;
     pvars().handles.erase(*found);
     *handle = MPI_T_PVAR_HANDLE_NULL;
     return MPI_SUCCESS;
@@ -198,13 +198,13 @@ int start_or_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
     if (handle == MPI_T_PVAR_ALL_HANDLES)
         return pvars().sessions.find(session) == nullptr ? MPI_T_ERR_INVALID_SESSION : MPI_SUCCESS;
     PvarHandle* found = nullptr;
-    const int error = find(session, handle, found);
+    const int error = find_pvar(session, handle, found);
     return error != MPI_SUCCESS ? error : MPI_T_ERR_PVAR_NO_STARTSTOP;
 }
 
 int pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* place) {
     PvarHandle* found = nullptr;
-    if (const int error = find(session, handle, found)) return error;
+    if (const int error = find_pvar(session, handle, found)) return error;
     if (place == nullptr) return MPI_T_ERR_INVALID;
     copy_to(place, difference(counted(*found), found->base));
     return MPI_SUCCESS;
@@ -212,7 +212,7 @@ int pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* place)
 
 int pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void* place) {
     PvarHandle* found = nullptr;
-    if (const int error = find(session, handle, found)) return error;
+    if (const int error = find_pvar(session, handle, found)) return error;
     if (!found->writable()) return MPI_T_ERR_PVAR_NO_WRITE;
     if (place == nullptr) return MPI_T_ERR_INVALID;
     Elements values(found->base.size());
@@ -232,7 +232,7 @@ int pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
         return MPI_SUCCESS;
     }
     PvarHandle* found = nullptr;
-    if (const int error = find(session, handle, found)) return error;
+    if (const int error = find_pvar(session, handle, found)) return error;
     if (!found->writable()) return MPI_T_ERR_PVAR_NO_WRITE;
     found->base = counted(*found);
     return MPI_SUCCESS;
@@ -240,7 +240,7 @@ int pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 
 int pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* place) {
     PvarHandle* found = nullptr;
-    if (const int error = find(session, handle, found)) return error;
+    if (const int error = find_pvar(session, handle, found)) return error;
     if (!found->writable()) return MPI_T_ERR_PVAR_NO_ATOMIC;
     if (place == nullptr) return MPI_T_ERR_INVALID;
     Elements now = counted(*found);

@@ -9,8 +9,8 @@ namespace {
 
 using objects::Operation;
 
-int create(Thread& thread, MPI_User_function* function, MPI_User_function_c* large_function,
-           bool commutative, MPI_Op& result) {
+int create_operation(Thread& thread, MPI_User_function* function,
+                     MPI_User_function_c* large_function, bool commutative, MPI_Op& result) {
     if (function == nullptr && large_function == nullptr)
         return objects::fail(thread, nullptr, MPI_ERR_ARG, "argument user_fn: a null pointer");
     Process& process = *thread.process;
@@ -26,12 +26,12 @@ int create(Thread& thread, MPI_User_function* function, MPI_User_function_c* lar
 }
 
 int op_create(Thread& thread, Raw<MPI_User_function*> function, Raw<int> commute, Out<MPI_Op> op) {
-    return create(thread, function.value, nullptr, commute.value != 0, *op);
+    return create_operation(thread, function.value, nullptr, commute.value != 0, *op);
 }
 
 int op_create_c(Thread& thread, Raw<MPI_User_function_c*> function, Raw<int> commute,
                 Out<MPI_Op> op) {
-    return create(thread, nullptr, function.value, commute.value != 0, *op);
+    return create_operation(thread, nullptr, function.value, commute.value != 0, *op);
 }
 
 int op_free(Thread& thread, InOut<MPI_Op> handle) {

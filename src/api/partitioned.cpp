@@ -64,8 +64,8 @@ int hand_out_end(Thread& thread, Communicator& communicator, partitioned::End* e
 }
 
 template <class End>
-int make(Thread& thread, Communicator& communicator, const partitioned::Side& side,
-         std::int32_t peer, std::int32_t tag, MPI_Request& handle) {
+int make_side(Thread& thread, Communicator& communicator, const partitioned::Side& side,
+              std::int32_t peer, std::int32_t tag, MPI_Request& handle) {
     auto* end = new End(thread, communicator, side, peer, tag);
     if (!end->pair(thread)) {
         Request none;
@@ -81,7 +81,7 @@ int psend_init(Thread& thread, SendBuffer buffer, Partitions partitions, Count c
     auto* data = const_cast<std::byte*>(buffer.address);  // only read
     if (const int error = side_of(thread, *comm, data, partitions, count, type, side)) return error;
     if (dest.null()) return hand_out_end(thread, *comm, nullptr, *result);
-    return make<partitioned::Sender>(thread, *comm, side, dest.rank, tag.value, *result);
+    return make_side<partitioned::Sender>(thread, *comm, side, dest.rank, tag.value, *result);
 }
 
 /// A source without wildcards: `Dest` and `SendTag` allow what may stand here.
@@ -93,7 +93,7 @@ int precv_init(Thread& thread, ReceiveBuffer buffer, Partitions partitions, Coun
     if (const int error = side_of(thread, *comm, buffer.address, partitions, count, type, side))
         return error;
     if (source.null()) return hand_out_end(thread, *comm, nullptr, *result);
-    return make<partitioned::Receiver>(thread, *comm, side, source.rank, tag.value, *result);
+    return make_side<partitioned::Receiver>(thread, *comm, side, source.rank, tag.value, *result);
 }
 
 /// Finds the end behind a handle: nullptr for MPI_PROC_NULL. Raises an error if the handle is not
@@ -175,8 +175,8 @@ int parrived(Thread& thread, Raw<MPI_Request> handle, Raw<int> partition, Out<in
     return MPI_SUCCESS;
 }
 
-constexpr core::RequestType type{.let_go = let_go_of_end, .start = start_end};
-const core::TypeOfRequests ends(core::Operation::persistent_partitioned, type);
+constexpr core::RequestType end_type{.let_go = let_go_of_end, .start = start_end};
+const core::TypeOfRequests ends(core::Operation::persistent_partitioned, end_type);
 
 }  // namespace
 }  // namespace heddle::api

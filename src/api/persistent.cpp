@@ -17,9 +17,9 @@ namespace {
 
 enum class Mode : std::uint64_t { standard, synchronous, buffered };
 
-int make(Thread& thread, Communicator& communicator, core::Operation operation, Mode mode,
-         std::byte* data, p2p::Shape shape, std::int32_t peer, std::int32_t tag,
-         MPI_Request& handle) {
+int make_persistent(Thread& thread, Communicator& communicator, core::Operation operation,
+                    Mode mode, std::byte* data, p2p::Shape shape, std::int32_t peer,
+                    std::int32_t tag, MPI_Request& handle) {
     Request* request = engine_of(thread).requests().take(thread);
     if (request == nullptr)
         return objects::fail(thread, &communicator, MPI_ERR_NO_MEM, "no memory for a request");
@@ -47,9 +47,9 @@ int send_init(Thread& thread, SendBuffer buffer, Count count, Type type, Dest de
     if (!dest.null())
         if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape))
             return error;
-    return make(thread, *comm, core::Operation::persistent_send, mode,
-                const_cast<std::byte*>(buffer.address),  // only read
-                shape, dest.rank, tag.value, *result);
+    return make_persistent(thread, *comm, core::Operation::persistent_send, mode,
+                           const_cast<std::byte*>(buffer.address),  // only read
+                           shape, dest.rank, tag.value, *result);
 }
 
 int recv_init(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Source source,
@@ -58,11 +58,11 @@ int recv_init(Thread& thread, ReceiveBuffer buffer, Count count, Type type, Sour
     if (!source.null())
         if (const int error = shape_of(thread, *comm, buffer.address, count, type, shape))
             return error;
-    return make(thread, *comm, core::Operation::persistent_receive, Mode::standard, buffer.address,
-                shape, source.rank, tag.value, *result);
+    return make_persistent(thread, *comm, core::Operation::persistent_receive, Mode::standard,
+                           buffer.address, shape, source.rank, tag.value, *result);
 }
 
-p2p::Shape shape_of(const Request& request) noexcept {
+p2p::Shape shape_of_request(const Request& request) noexcept {
     return {request.capacity, p2p::layout_of(request)};
 }
 
@@ -73,8 +73,9 @@ int start_send(Thread& thread, Request& request) {
         request.inner = &engine.requests().completed_send();
         return MPI_SUCCESS;
     }
-    const p2p::Outbound message = p2p::outbound(communicator, request.context, request.buffer,
-                                                shape_of(request), request.source, request.tag);
+    const p2p::Outbound message =
+        p2p::outbound(communicator, request.context, request.buffer, shape_of_request(request),
+                      request.source, request.tag);
     switch (static_cast<Mode>(request.order)) {
         case Mode::standard: request.inner = engine.start_send(thread, message); break;
         case Mode::synchronous:
@@ -87,11 +88,11 @@ int start_send(Thread& thread, Request& request) {
     return MPI_SUCCESS;
 }
 
-int start_receive(Thread& thread, Request& request) {
+int start_again(Thread& thread, Request& request) {
     request.inner = request.source == MPI_PROC_NULL
         ? null_receive(thread)
         : p2p::start_receive(thread, *request.communicator, request.context, request.buffer,
-                             shape_of(request), request.source, request.tag);
+                             shape_of_request(request), request.source, request.tag);
     return MPI_SUCCESS;
 }
 
@@ -122,7 +123,9 @@ int start_one(Thread& thread, MPI_Request handle) {
     return MPI_SUCCESS;
 }
 
-int start(Thread& thread, InOut<MPI_Request> request) { return start_one(thread, *request); }
+int start_persistent(Thread& thread, InOut<MPI_Request> request) {
+    return start_one(thread, *request);
+}
 
 int startall(Thread& thread, Count count, Array<MPI_Request> requests) {
     if (requests.value == nullptr && count.value != 0)
@@ -134,7 +137,7 @@ int startall(Thread& thread, Count count, Array<MPI_Request> requests) {
 }
 
 constexpr core::RequestType send_type{.let_go = let_go_of_message, .start = start_send};
-constexpr core::RequestType receive_type{.let_go = let_go_of_message, .start = start_receive};
+constexpr core::RequestType receive_type{.let_go = let_go_of_message, .start = start_again};
 const core::TypeOfRequests sends(core::Operation::persistent_send, send_type);
 const core::TypeOfRequests receives(core::Operation::persistent_receive, receive_type);
 
@@ -149,5 +152,5 @@ MPI_ENTRY_C(7, Ssend_init, send_init<Mode::synchronous>)
 MPI_ENTRY_C(7, Rsend_init, send_init<Mode::standard>)
 MPI_ENTRY_C(7, Bsend_init, send_init<Mode::buffered>)
 MPI_ENTRY_C(7, Recv_init, recv_init)
-MPI_ENTRY(1, Start, start)
+MPI_ENTRY(1, Start, start_persistent)
 MPI_ENTRY(2, Startall, startall)

@@ -42,7 +42,7 @@ int iprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> fl
     return MPI_SUCCESS;
 }
 
-void hand_out(match::Message& message, Comm& comm, MPI_Message& handle) {
+void hand_out_message(match::Message& message, Comm& comm, MPI_Message& handle) {
     message.communicator = comm.object;
     handle = reinterpret_cast<MPI_Message>(&message);
 }
@@ -57,7 +57,7 @@ int mprobe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<MPI_Mes
     p2p::Probed probed(engine_of(thread), thread, pattern_of(comm, source, tag), in_order(comm),
                        true);
     progress::wait(engine_of(thread).polling(), thread, probed);
-    hand_out(*probed.message, comm, *message);
+    hand_out_message(*probed.message, comm, *message);
     objects::set_status(status.place, probed.outcome);
     return MPI_SUCCESS;
 }
@@ -79,7 +79,7 @@ int improbe(Thread& thread, Source source, ReceiveTag tag, Comm comm, Out<int> f
         make_progress(thread, pattern_of(comm, source, tag));
         return MPI_SUCCESS;
     }
-    hand_out(*found, comm, *message);
+    hand_out_message(*found, comm, *message);
     objects::set_status(status.place, outcome);
     return MPI_SUCCESS;
 }

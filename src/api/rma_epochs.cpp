@@ -25,15 +25,15 @@ int post(Thread& thread, Group group, AtPost assertion, Win win) {
     return rma::post(thread, *win, *group, assertion.value);
 }
 
-int start(Thread& thread, Group group, NoCheck assertion, Win win) {
+int start_epoch(Thread& thread, Group group, NoCheck assertion, Win win) {
     return rma::start(thread, *win, *group, assertion.value);
 }
 
 int win_complete(Thread& thread, Win win) { return rma::complete(thread, *win); }
 
-int wait(Thread& thread, Win win) { return rma::wait(thread, *win); }
+int wait_for_epoch(Thread& thread, Win win) { return rma::wait(thread, *win); }
 
-int test(Thread& thread, Win win, Out<int> flag) {
+int test_epoch(Thread& thread, Win win, Out<int> flag) {
     const objects::Exposure& exposure = win->exposure;
     if (!exposure.open) return rma::no_exposure(thread, *win);
     if (!rma::is_complete(exposure)) make_progress(thread, exposure.announced);
@@ -66,7 +66,7 @@ int lock_all(Thread& thread, NoCheck assertion, Win win) {
 }
 int unlock_all(Thread& thread, Win win) { return rma::unlock_all(thread, *win); }
 
-int flush(Thread& thread, LockedRank rank, Win win) {
+int flush_rank(Thread& thread, LockedRank rank, Win win) {
     if (!rma::is_locked(*win, rank.rank)) [[unlikely]]
         return rma::not_locked(thread, *win, rank.rank);
     return rma::complete_operations(thread, *win, rank.rank);
@@ -78,7 +78,7 @@ int flush_all(Thread& thread, Win win) {
 }
 /// Completes operations locally. Data sent to other nodes may be changed as soon as a call returns.
 /// Data from them come later.
-int flush_local(Thread& thread, LockedRank rank, Win win) {
+int flush_rank_locally(Thread& thread, LockedRank rank, Win win) {
     if (!rma::is_locked(*win, rank.rank)) return rma::not_locked(thread, *win, rank.rank);
     return win->targets[rank.rank].far ? win->far->flush_local(thread, rank.rank)
                                        : rma::flush_gathered(thread, *win, rank.rank);
@@ -102,16 +102,16 @@ using namespace heddle::api;
 
 MPI_ENTRY(2, Win_fence, fence)
 MPI_ENTRY(3, Win_post, post)
-MPI_ENTRY(3, Win_start, start)
+MPI_ENTRY(3, Win_start, start_epoch)
 MPI_ENTRY(1, Win_complete, win_complete)
-MPI_ENTRY(1, Win_wait, wait)
-MPI_ENTRY(2, Win_test, test)
+MPI_ENTRY(1, Win_wait, wait_for_epoch)
+MPI_ENTRY(2, Win_test, test_epoch)
 MPI_ENTRY(4, Win_lock, lock)
 MPI_ENTRY(2, Win_unlock, unlock)
 MPI_ENTRY(2, Win_lock_all, lock_all)
 MPI_ENTRY(1, Win_unlock_all, unlock_all)
-MPI_ENTRY_SHORT(2, Win_flush, short_ways::tried<short_ways::flush>, flush)
+MPI_ENTRY_SHORT(2, Win_flush, short_ways::tried<short_ways::flush>, flush_rank)
 MPI_ENTRY(1, Win_flush_all, flush_all)
-MPI_ENTRY_SHORT(2, Win_flush_local, short_ways::tried<short_ways::flush_local>, flush_local)
+MPI_ENTRY_SHORT(2, Win_flush_local, short_ways::tried<short_ways::flush_local>, flush_rank_locally)
 MPI_ENTRY(1, Win_flush_local_all, flush_local_all)
 MPI_ENTRY(1, Win_sync, win_sync)

@@ -53,7 +53,7 @@ int check_base(Thread& thread, Communicator* communicator, const void* base, std
     return refuse(thread, communicator, MPI_ERR_BASE, "base", no_memory(base));
 }
 
-int make(Thread& thread, WindowComm comm, const rma::Wish& wish, MPI_Win& result) {
+int make_window(Thread& thread, WindowComm comm, const rma::Wish& wish, MPI_Win& result) {
     result = MPI_WIN_NULL;
     objects::Window* window = nullptr;
     if (const int error = rma::make(thread, *comm, wish, window)) return error;
@@ -61,25 +61,27 @@ int make(Thread& thread, WindowComm comm, const rma::Wish& wish, MPI_Win& result
     return MPI_SUCCESS;
 }
 
-int create(Thread& thread, Raw<void*> base, WindowSize size, DisplacementUnit unit, Hints hints,
-           WindowComm comm, Out<MPI_Win> result) {
+int create_window(Thread& thread, Raw<void*> base, WindowSize size, DisplacementUnit unit,
+                  Hints hints, WindowComm comm, Out<MPI_Win> result) {
     if (const int error = check_base(thread, comm.object, base.value, size.value)) return error;
-    return make(thread, comm,
-                {MPI_WIN_FLAVOR_CREATE, size.value, unit.value, base.value, hints.object}, *result);
+    return make_window(thread, comm,
+                       {MPI_WIN_FLAVOR_CREATE, size.value, unit.value, base.value, hints.object},
+                       *result);
 }
 
 template <int flavor>
 int allocate(Thread& thread, WindowSize size, DisplacementUnit unit, Hints hints, WindowComm comm,
              OutPointer base, Out<MPI_Win> result) {
-    if (const int error =
-            make(thread, comm, {flavor, size.value, unit.value, nullptr, hints.object}, *result))
+    if (const int error = make_window(
+            thread, comm, {flavor, size.value, unit.value, nullptr, hints.object}, *result))
         return error;
     *base.place = thread.process->window(*result)->base;
     return MPI_SUCCESS;
 }
 
 int create_dynamic(Thread& thread, Hints hints, WindowComm comm, Out<MPI_Win> result) {
-    return make(thread, comm, {MPI_WIN_FLAVOR_DYNAMIC, 0, 1, nullptr, hints.object}, *result);
+    return make_window(thread, comm, {MPI_WIN_FLAVOR_DYNAMIC, 0, 1, nullptr, hints.object},
+                       *result);
 }
 
 int win_free(Thread& thread, InOut<MPI_Win> handle) {
@@ -137,14 +139,14 @@ int shared_query(Thread& thread, Win win, TargetRank rank, Out<MPI_Aint> size, O
 
 // --- properties ---
 
-int get_group(Thread&, Win win, Out<MPI_Group> result) {
+int window_group(Thread&, Win win, Out<MPI_Group> result) {
     objects::Group& group = *win->communicator->group;
     group.hand_out();
     *result = reinterpret_cast<MPI_Group>(&group);
     return MPI_SUCCESS;
 }
 
-int set_name(Thread& thread, Win win, Text name) {
+int set_window_name(Thread& thread, Win win, Text name) {
     std::lock_guard guard(thread.process->set_up);
     win->name.assign(name.value, strnlen(name.value, MPI_MAX_OBJECT_NAME - 1));
     return MPI_SUCCESS;
@@ -158,19 +160,19 @@ struct NamedWin : Win {
     }
 };
 
-int get_name(Thread& thread, NamedWin win, Out<char> name, Out<int> length) {
+int window_name(Thread& thread, NamedWin win, Out<char> name, Out<int> length) {
     std::lock_guard guard(thread.process->set_up);
     *length = write_text(win.null ? "MPI_WIN_NULL" : win->name, name.place, MPI_MAX_OBJECT_NAME);
     return MPI_SUCCESS;
 }
 
-int set_info(Thread& thread, Win win, Info info) {
+int set_window_info(Thread& thread, Win win, Info info) {
     std::lock_guard guard(thread.process->set_up);
     objects::apply_hints(win->hints, *info);
     return MPI_SUCCESS;
 }
 
-int get_info(Thread& thread, Win win, Out<MPI_Info> result) {
+int window_info(Thread& thread, Win win, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();
     std::lock_guard guard(thread.process->set_up);
     objects::report_hints(win->hints, info);
@@ -183,7 +185,7 @@ int get_info(Thread& thread, Win win, Out<MPI_Info> result) {
 
 using namespace heddle::api;
 
-MPI_ENTRY_C(6, Win_create, create)
+MPI_ENTRY_C(6, Win_create, create_window)
 MPI_ENTRY_C(6, Win_allocate, allocate<MPI_WIN_FLAVOR_ALLOCATE>)
 MPI_ENTRY_C(6, Win_allocate_shared, allocate<MPI_WIN_FLAVOR_SHARED>)
 MPI_ENTRY(3, Win_create_dynamic, create_dynamic)
@@ -192,8 +194,8 @@ MPI_ENTRY(3, Win_attach, attach)
 MPI_ENTRY(2, Win_detach, detach)
 MPI_ENTRY(5, Win_shared_query, shared_query<int>)
 MPI_ENTRY(5, Win_shared_query_c, shared_query<MPI_Aint>)
-MPI_ENTRY(2, Win_get_group, get_group)
-MPI_ENTRY(2, Win_set_name, set_name)
-MPI_ENTRY(3, Win_get_name, get_name)
-MPI_ENTRY(2, Win_set_info, set_info)
-MPI_ENTRY(2, Win_get_info, get_info)
+MPI_ENTRY(2, Win_get_group, window_group)
+MPI_ENTRY(2, Win_set_name, set_window_name)
+MPI_ENTRY(3, Win_get_name, window_name)
+MPI_ENTRY(2, Win_set_info, set_window_info)
+MPI_ENTRY(2, Win_get_info, window_info)

@@ -34,7 +34,7 @@ HEDDLE_NAMED(SetName, Text, "pset_name")
 
 // --- beginning and end ---
 
-Process& process_here() {
+Process& process_of_session() {
     return objects::current_thread != nullptr ? *objects::current_thread->process
                                               : comm::need_process_of_program();
 }
@@ -72,7 +72,7 @@ int open(Process& process, Errhandler& handler, const objects::Info* info, MPI_S
 /// Makes a session. Errors go to the handler that it would have, since it does not exist yet.
 int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
     const std::string wrong_knob = ask_for_knobs(handle);
-    Process& process = process_here();
+    Process& process = process_of_session();
     Errhandler* handler = process.errhandler(errhandler);
     if (handler == nullptr || !handler->is_for(Errhandler::For::session))
         return objects::fail_outside("MPI_Session_init", MPI_ERR_ERRHANDLER,
@@ -91,7 +91,7 @@ int init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session* result) {
     return open(process, *handler, info.object, *result);
 }
 
-int finalize(Thread& thread, InOut<MPI_Session> handle) {
+int finalize_session(Thread& thread, InOut<MPI_Session> handle) {
     Process& process = *thread.process;
     const Session session(process, *handle);
     if (session.object == nullptr)
@@ -113,7 +113,7 @@ int finalize(Thread& thread, InOut<MPI_Session> handle) {
 
 // --- process sets and properties ---
 
-int get_info(Thread&, Session session, Out<MPI_Info> result) {
+int session_info(Thread&, Session session, Out<MPI_Info> result) {
     objects::Info& info = objects::make_info();
     for (const LevelName& level : levels)
         if (level.level == session->thread_level) info.set("thread_level", level.name);
@@ -176,18 +176,18 @@ int group_from_pset(Thread& thread, Session session, SetName name, Out<MPI_Group
 
 // These two may be called before anything else, since MPI_Session_init takes an error handler.
 
-int create_errhandler(Anytime& caller, Raw<MPI_Session_errhandler_function*> function,
-                      Out<MPI_Errhandler> result) {
+int create_session_errhandler(Anytime& caller, Raw<MPI_Session_errhandler_function*> function,
+                              Out<MPI_Errhandler> result) {
     if (function.value == nullptr)
         return caller.fail(MPI_ERR_ARG, "argument session_errhandler_fn: a null pointer");
     *result = reinterpret_cast<MPI_Errhandler>(&objects::make_errhandler(
-        process_here(), Errhandler::Action::call, Errhandler::For::session,
+        process_of_session(), Errhandler::Action::call, Errhandler::For::session,
         reinterpret_cast<Errhandler::Function>(function.value)));
     return MPI_SUCCESS;
 }
 
 int errhandler_free(Anytime& caller, InOut<MPI_Errhandler> handle) {
-    Process& process = process_here();
+    Process& process = process_of_session();
     const ErrorHandler handler(process, *handle);
     if (handler.object == nullptr)
         return caller.fail(MPI_ERR_ERRHANDLER, "argument errhandler: " + handler.wrong(nullptr));
@@ -220,11 +220,11 @@ extern "C" int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_S
 }
 HEDDLE_ALIAS(Session_init)
 
-MPI_ENTRY(1, Session_finalize, finalize)
-MPI_ENTRY(2, Session_get_info, get_info)
+MPI_ENTRY(1, Session_finalize, finalize_session)
+MPI_ENTRY(2, Session_get_info, session_info)
 MPI_ENTRY(3, Session_get_num_psets, get_num_psets)
 MPI_ENTRY(5, Session_get_nth_pset, get_nth_pset)
 MPI_ENTRY(3, Session_get_pset_info, get_pset_info)
 MPI_ENTRY(3, Group_from_session_pset, group_from_pset)
-MPI_ENTRY_ANYTIME(2, Session_create_errhandler, create_errhandler)
+MPI_ENTRY_ANYTIME(2, Session_create_errhandler, create_session_errhandler)
 MPI_ENTRY_ANYTIME(1, Errhandler_free, errhandler_free)

@@ -10,13 +10,13 @@ namespace {
 using core::Thread;
 
 template <int MPI_Status::* field>
-int get(Thread&, FilledStatus status, Out<int> value) {
+int get_field(Thread&, FilledStatus status, Out<int> value) {
     *value = (*status).*field;
     return MPI_SUCCESS;
 }
 
 template <int MPI_Status::* field>
-int set(Thread&, Out<MPI_Status> status, Raw<int> value) {
+int set_field(Thread&, Out<MPI_Status> status, Raw<int> value) {
     (*status).*field = value.value;
     return MPI_SUCCESS;
 }
@@ -36,11 +36,11 @@ int test_cancelled(Thread&, FilledStatus status, Out<int> flag) {
 
 using namespace heddle::api;
 
-MPI_ENTRY(2, Status_get_source, get<&MPI_Status::MPI_SOURCE>)
-MPI_ENTRY(2, Status_get_tag, get<&MPI_Status::MPI_TAG>)
-MPI_ENTRY(2, Status_get_error, get<&MPI_Status::MPI_ERROR>)
-MPI_ENTRY(2, Status_set_source, set<&MPI_Status::MPI_SOURCE>)
-MPI_ENTRY(2, Status_set_tag, set<&MPI_Status::MPI_TAG>)
-MPI_ENTRY(2, Status_set_error, set<&MPI_Status::MPI_ERROR>)
+MPI_ENTRY(2, Status_get_source, get_field<&MPI_Status::MPI_SOURCE>)
+MPI_ENTRY(2, Status_get_tag, get_field<&MPI_Status::MPI_TAG>)
+MPI_ENTRY(2, Status_get_error, get_field<&MPI_Status::MPI_ERROR>)
+MPI_ENTRY(2, Status_set_source, set_field<&MPI_Status::MPI_SOURCE>)
+MPI_ENTRY(2, Status_set_tag, set_field<&MPI_Status::MPI_TAG>)
+MPI_ENTRY(2, Status_set_error, set_field<&MPI_Status::MPI_ERROR>)
 MPI_ENTRY(2, Status_set_cancelled, set_cancelled)
 MPI_ENTRY(2, Test_cancelled, test_cancelled)

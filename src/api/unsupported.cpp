@@ -16,7 +16,7 @@ constexpr int error = MPI_ERR_UNSUPPORTED_OPERATION;
 constexpr const char* detail = "not supported by this version of Heddle";
 
 /// Writes the line in one piece, so that lines of several ranks do not mix.
-void say(const char* mpi_name, std::atomic_flag& said) {
+void say_once(const char* mpi_name, std::atomic_flag& said) {
     if (said.test_and_set(std::memory_order_relaxed)) return;
     const std::string line =
         "heddle: " + std::string(mpi_name) + ": " + detail + "; the call did nothing\n";
@@ -30,13 +30,13 @@ bool calls_no_handler(std::string_view mpi_name) noexcept { return mpi_name.star
 
 int unsupported(const char* mpi_name, std::atomic_flag& said) {
     if (calls_no_handler(mpi_name)) {
-        say(mpi_name, said);
+        say_once(mpi_name, said);
         return error;
     }
     core::Thread* thread = enter(mpi_name);
     if (thread == nullptr) return objects::fail_outside(mpi_name, error, detail);
     const int code = objects::fail(*thread, nullptr, error, detail);
-    say(mpi_name, said);
+    say_once(mpi_name, said);
     return code;
 }
 

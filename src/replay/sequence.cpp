@@ -11,7 +11,6 @@
 #include "replay/state.hpp"
 
 namespace heddle::replay {
-namespace {
 
 /// Objects of one kind, each in a slot. A slot is reused when its object is no longer needed.
 template <class Object>
@@ -38,8 +37,6 @@ private:
     std::vector<Slot> free_;
     std::size_t most_ = 0;
 };
-
-}  // namespace
 
 /// Plays a recording once, to find the partner of each event. That does not depend on the engine.
 class Preparation {
