@@ -210,7 +210,7 @@ def arguments():
     parser.add_argument("--yardstick", metavar="PROGRAM",
                         help="prints 'pairs N rate X M/s' for its argument N")
     parser.add_argument("--only", help="multirate,pingpong,latency,throughput,wait,startup,"
-                                       "instructions; files; processes,jobs; sizes,written,windows,late,collectives; "
+                                       "instructions; files; processes,jobs; accumulates; sizes,written,windows,late,collectives; "
                                        "pair: these five and multirate")
     parser.add_argument("--log", type=pathlib.Path, metavar="FILE",
                         help="each figure at once, with the line before and after it in ns")

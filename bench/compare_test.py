@@ -42,7 +42,8 @@ class Experiments(unittest.TestCase):
             self.assertIn(title, titles)
 
     def test_each_figure_of_a_table_has_a_name_of_its_own(self):
-        for experiment in [experiments.new_processes(), *experiments.messages_of_two_jobs(0.1)]:
+        for experiment in [experiments.new_processes(), *experiments.messages_of_two_jobs(0.1),
+                           *experiments.accumulates()]:
             labels = [row.label for run in experiment.runs for row in run.rows]
             self.assertEqual(len(labels), len(set(labels)), labels)
             for _, above, below in experiment.derived:

@@ -162,6 +162,7 @@ def regimes(seconds):
         "late": lambda: [late(seconds)],
         "processes": lambda: [new_processes()],
         "jobs": lambda: messages_of_two_jobs(seconds),
+        "accumulates": accumulates,
         "collectives": lambda: [collectives(ranks, seconds) for ranks in (2, 4)],
     }
 
@@ -232,6 +233,26 @@ def messages_of_two_jobs(seconds):
     return [between_jobs("Half a round trip within a job and between jobs", sizes, seconds),
             between_jobs("A message in windows of 64 within a job and between jobs", sizes[:-1], seconds,
                          "--window", "64")]
+
+
+def accumulates():
+    """Returns experiments with one origin and all types and operations, with several origins, and with other windows."""
+    sizes = (8, 128, 2 << 10, 32 << 10, 512 << 10, 4 << 20)
+
+    def run(ranks, call, kind, op, window):
+        label = f"{call}, {kind}, {op}"
+        rows = [Row(f"{label}, {size_name(size)}", "call_us", "us", {"bytes": str(size)}) for size in sizes]
+        return Run(rows, ranks, "accumulates", ["--call", call, "--type", kind, "--op", op, "--window", window])
+
+    def of(title, ranks, window, calls):
+        return Experiment(title, [run(ranks, *call, window) for call in calls], any_regime=True)
+
+    every = [("accumulate", kind, op) for kind in ("char", "int", "double") for op in ("sum", "max", "replace")]
+    few = [("accumulate", "double", "sum"), ("accumulate", "char", "sum"), ("get_accumulate", "double", "sum")]
+    return [of("Accumulates of 1 rank", 2, "allocate", [*every, few[-1]]),
+            of("Accumulates of 1 rank to memory of MPI_Win_create", 2, "create", few),
+            of("Accumulates of 1 rank under exclusive locks", 2, "exclusive", few),
+            of("Accumulates of 4 ranks", 5, "allocate", few)]
 
 
 def startup():
