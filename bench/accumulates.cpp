@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 /// Measures MPI_Accumulate and MPI_Get_accumulate, each completed by MPI_Win_flush. All ranks but
-/// the last one call them at the same time, under shared locks, for the same memory of the last
-/// rank. Figures are the mean time of a call: the median of the repetitions, of the slowest origin.
+/// the last one call them at the same time. The target is the same memory of the last rank, under
+/// shared locks. Figures are the mean time of a call: the median of the repetitions, of the slowest
+/// origin.
 
 #include "common.hpp"
 

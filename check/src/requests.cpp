@@ -103,7 +103,7 @@ void sending(Tracked& tracked, MPI_Comm comm, int dest, int tag, MPI_Datatype da
 
 namespace {
 
-/// Lets operations share_handle a handle. The library gives several operations one handle if they are
+/// Lets operations share a handle. The library gives several operations one handle if they are
 /// complete from the beginning. It is unknown which of them a call completes. The first call that
 /// may complete any checks all, and nothing is known of them afterwards.
 void share_handle(Tracked*& entry, Tracked& tracked) {

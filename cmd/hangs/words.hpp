@@ -11,7 +11,8 @@
 
 namespace heddle::hangs {
 
-/// Context ids of predefined communicators, and the bit in that of a local group: objects/contexts.hpp.
+/// Context ids of predefined communicators, and the bit in that of a local group:
+/// objects/contexts.hpp.
 inline constexpr std::uint32_t world_context = 2, self_context = 4, local_group = 0x4000'0000;
 
 /// A wait whose peers are kept apart. Waits of several ranks that differ only in peers then share a

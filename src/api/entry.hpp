@@ -38,7 +38,8 @@
 
 namespace heddle::api {
 
-/// Returns the process of the calling thread, or that of the program, or nullptr before there is one.
+/// Returns the process of the calling thread, or that of the program. Returns nullptr before there
+/// is one.
 inline objects::Process* process_here() noexcept {
     return objects::current_thread != nullptr ? objects::current_thread->process
                                               : objects::process_of_program();

@@ -7,8 +7,8 @@
 /// nothing has happened and it takes the long path (api/rma.cpp). That finds out why, and raises
 /// errors. So nothing here tells what is wrong, and one comparison stands for several questions.
 ///
-/// Writes         the target's memory, the result, and counters of the calling thread: nothing that
-///                threads share.
+/// Writes         the target's memory, the result, and counters of the calling thread. Accumulates
+///                also count themselves at the target (rma/row_lock.hpp).
 /// Closed         to a target whose short_bytes are 0; to a window whose short_ranks are 0
 ///                (tool::Features) or, for flushes, whose short_flushes are 0; to threads that no
 ///                call finds as current_thread (race detectors).
@@ -20,6 +20,7 @@
 #include "api/addresses.hpp"
 #include "api/arguments.hpp"
 #include "rma/access.hpp"
+#include "rma/control.hpp"
 #include "rma/locking.hpp"
 #include "rma/transfer.hpp"
 
@@ -148,16 +149,19 @@ template <class LongWay, class... Others>
 
 // --- one element, which the processor changes by one instruction ---
 
-/// Finds an element of `bytes` bytes. Returns false if no instruction may change it.
-[[gnu::always_inline]] inline bool find_word(Thread& thread, MPI_Win win, int rank,
-                                             MPI_Aint displacement, std::uint64_t bytes,
-                                             std::byte*& place) noexcept {
+/// Finds an element of `bytes` bytes, and the lock of its target. The lock is nullptr if no
+/// instruction may change the element.
+[[gnu::always_inline]] inline rma::RowLock* find_word(Thread& thread, MPI_Win win, int rank,
+                                                      MPI_Aint displacement, std::uint64_t bytes,
+                                                      std::byte*& place) noexcept {
     const Window* window = window_with(thread, win, rank);
     if (window == nullptr) [[unlikely]]
-        return false;
+        return nullptr;
     const Target& target = window->targets[rank];
-    return target.mapped_by_all && find_place(*window, target, displacement, bytes, place) &&
-        (reinterpret_cast<std::uintptr_t>(place) & (bytes - 1)) == 0;
+    if (!target.mapped_by_all || !find_place(*window, target, displacement, bytes, place) ||
+        (reinterpret_cast<std::uintptr_t>(place) & (bytes - 1)) != 0)
+        return nullptr;
+    return &rma::state_of(*window, rank).accumulates;
 }
 
 template <class Word>
@@ -189,17 +193,18 @@ template <class Word>
     const bool known = op == MPI_SUM ? plain.adds : op == MPI_REPLACE || op == MPI_NO_OP;
     if (!known || (!is_memory(origin) && op != MPI_NO_OP)) [[unlikely]]
         return false;
+    if (plain.word < sizeof(std::uint32_t)) return false;
     std::byte* there = nullptr;
-    if (!find_word(*thread, win, rank, displacement, plain.word, there)) [[unlikely]]
+    rma::RowLock* const lock = find_word(*thread, win, rank, displacement, plain.word, there);
+    if (lock == nullptr) [[unlikely]]
         return false;
+    const rma::RowLock::Short access(*lock, thread->system_id);
     if (plain.word == sizeof(std::uint64_t)) {
         const auto before = fetch_and_apply<std::uint64_t>(op, there, origin);
         if (result != nullptr) std::memcpy(result, &before, sizeof before);
-    } else if (plain.word == sizeof(std::uint32_t)) {
+    } else {
         const auto before = fetch_and_apply<std::uint32_t>(op, there, origin);
         if (result != nullptr) std::memcpy(result, &before, sizeof before);
-    } else {
-        return false;
     }
     thread->windows.window_accumulates.add();
     return true;
@@ -238,15 +243,16 @@ template <class Word>
     if (!plain.compares || !is_memory(origin) || !is_memory(compare) || !is_memory(result))
         [[unlikely]]
         return false;
+    if (plain.word < sizeof(std::uint32_t)) return false;
     std::byte* there = nullptr;
-    if (!find_word(*thread, win, rank, displacement, plain.word, there)) [[unlikely]]
+    rma::RowLock* const lock = find_word(*thread, win, rank, displacement, plain.word, there);
+    if (lock == nullptr) [[unlikely]]
         return false;
+    const rma::RowLock::Short access(*lock, thread->system_id);
     if (plain.word == sizeof(std::uint64_t))
         swap_if_equal<std::uint64_t>(there, origin, compare, result);
-    else if (plain.word == sizeof(std::uint32_t))
-        swap_if_equal<std::uint32_t>(there, origin, compare, result);
     else
-        return false;
+        swap_if_equal<std::uint32_t>(there, origin, compare, result);
     thread->windows.window_accumulates.add();
     return true;
 }

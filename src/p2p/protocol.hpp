@@ -81,8 +81,7 @@ constexpr bool may_be_taken_back(MessageKind kind) noexcept {
     return is_offered(kind) || kind == MessageKind::readable;
 }
 
-/// Names a request of the process that the message goes to. Messages of four kinds have no other
-/// fields.
+/// Names a request of the process that the message goes to. Some kinds have no other fields.
 template <MessageKind kind>
 struct NamesSender {
     static constexpr MessageKind message_kind = kind;

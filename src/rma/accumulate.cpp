@@ -82,7 +82,7 @@ public:
         const std::span<const iovec> here(here_, number_), remote(remote_, number_);
         const std::int32_t process = there_.spot.target->process;
         const p2p::PeerMemory& memory = there_.thread.engine->peer_memory();
-        std::lock_guard guard(state_of(there_.window, there_.rank).accumulate);
+        std::lock_guard guard(state_of(there_.window, there_.rank).accumulates.mutex());
         if (!memory.read(process, here, remote)) return false;
         for (std::size_t i = 0; i < number_; ++i) {
             pieces_[i].target = reinterpret_cast<Place>(here_[i].iov_base);
@@ -124,7 +124,8 @@ public:
     /// pieces of another process's memory.
     bool apply(const Piece& piece) {
         if (there_.spot.target->mapped_by_all && operation_.is_atomic_at(piece.target)) {
-            apply_atomically(operation_, piece);
+            apply_atomically(state_of(there_.window, there_.rank).accumulates,
+                             there_.thread.system_id, operation_, piece);
             return true;
         }
         if (there_.spot.far) {
@@ -138,7 +139,7 @@ public:
             return there_.window.service->accumulate(there_.thread, there_.rank, operation_,
                                                      there_.type, piece);
         if (!there_.spot.direct && short_pieces_.is_for(piece)) return short_pieces_.add(piece);
-        std::lock_guard guard(state_of(there_.window, there_.rank).accumulate);
+        std::lock_guard guard(state_of(there_.window, there_.rank).accumulates.mutex());
         if (!there_.spot.direct) return apply_remotely(there_, operation_, piece);
         apply_in_place(operation_, piece);
         return true;
@@ -246,6 +247,7 @@ bool swap(Thread& thread, Window& window, const Remote& there, const Spot& spot,
     const ElementOperation each{Builtin::replace, nullptr, bytes, there.type->extent, false};
     const InInstance held(thread, window, spot);
     if (spot.target->mapped_by_all && each.is_atomic_at(spot.place)) {
+        const RowLock::Short access(state_of(window, there.rank).accumulates, thread.system_id);
         compare_and_swap_element(bytes, spot.place, origin, compare, result);
         return true;
     }
@@ -257,7 +259,7 @@ bool swap(Thread& thread, Window& window, const Remote& there, const Spot& spot,
     if (spot.by_message)
         return window.service->compare_and_swap(thread, there.rank, spot.place, origin, compare,
                                                 result, bytes);
-    std::lock_guard guard(state_of(window, there.rank).accumulate);
+    std::lock_guard guard(state_of(window, there.rank).accumulates.mutex());
     if (spot.direct) {
         swap_in_place(spot.place, origin, compare, result, bytes);
         return true;
@@ -294,6 +296,7 @@ int fetch_and_op(Thread& thread, Window& window, const Operation& operation,
         const ElementOperation each = operation_on(operation.builtin, *there.type);
         const Place place = atomic_place(window, there, each);
         if (place != 0 && each.kernel != nullptr) [[likely]] {
+            const RowLock::Short access(state_of(window, there.rank).accumulates, thread.system_id);
             apply_to_element(each, place, origin, result);
             thread.windows.window_accumulates.add();
             return MPI_SUCCESS;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "objects/window.hpp"
+#include "rma/row_lock.hpp"
 #include "rma/whole_lock.hpp"
 #include "rma/window_lock.hpp"
 #include "sync/mutex.hpp"
@@ -31,6 +32,7 @@ struct OwnFence {
 using SharedWorld = sync::NativeWorld<OwnFence, platform::Scope::node>;
 using SharedMutex = sync::BasicMutex<SharedWorld>;
 using WholeLock = BasicWholeLock<SharedWorld, SharedMutex>;
+using RowLock = BasicRowLock<SharedWorld, SharedMutex>;
 
 /// The state of all targets.
 struct alignas(cache_line) Front {
@@ -44,8 +46,7 @@ struct TargetState {
     std::atomic<std::int32_t> writer;
     /// The regions of a dynamic window from this number on have never been used.
     std::atomic<std::uint32_t> regions;
-    /// The lock of accumulates that the processor has no instruction for.
-    alignas(cache_line) SharedMutex accumulate;
+    RowLock accumulates;
 };
 
 /// Memory that is attached to a dynamic window. Only its own process writes it, and empties it by

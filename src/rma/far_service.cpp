@@ -194,9 +194,10 @@ void FarService::accumulate(const Question& question) {
     auto result = wanted ? std::make_unique_for_overwrite<std::byte[]>(bytes) : nullptr;
     const Piece piece{reinterpret_cast<Place>(place), given.get(), result.get(), fields.length};
     if (is_atomic(operation, piece.target)) {
-        apply_atomically(operation, piece);
+        apply_atomically(state_of(window_, rank_).accumulates, question.call.thread.system_id,
+                         operation, piece);
     } else {
-        const std::lock_guard guard(state_of(window_, rank_).accumulate);
+        const std::lock_guard guard(state_of(window_, rank_).accumulates.mutex());
         apply_in_place(operation, piece);
     }
     if (wanted) answer(question, std::move(result), bytes);
@@ -212,9 +213,11 @@ void FarService::compare_and_swap(const Question& question) {
                                 static_cast<std::int64_t>(bytes), false};
     const auto target = reinterpret_cast<Place>(place);
     if (is_atomic(each, target)) {
+        const RowLock::Short access(state_of(window_, rank_).accumulates,
+                                    question.call.thread.system_id);
         compare_and_swap_element(bytes, target, origin, compare, result.get());
     } else {
-        const std::lock_guard guard(state_of(window_, rank_).accumulate);
+        const std::lock_guard guard(state_of(window_, rank_).accumulates.mutex());
         swap_in_place(target, origin, compare, result.get(), bytes);
     }
     answer(question, std::move(result), bytes);

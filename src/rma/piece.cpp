@@ -2,9 +2,9 @@
 #include "rma/piece.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
+#include <cstddef>
 #include <cstring>
+#include <mutex>
 
 namespace heddle::rma {
 
@@ -12,7 +12,6 @@ namespace {
 
 using objects::Builtin;
 using objects::Place;
-using Word = std::uint64_t;
 
 /// Returns `count` elements of a piece, from element `from` on.
 Piece part_of(const ElementOperation& operation, const Piece& piece, std::int64_t from,
@@ -31,102 +30,43 @@ void apply_one_by_one(const ElementOperation& operation, const Piece& piece) noe
     }
 }
 
-std::atomic_ref<Word> word_at(Place place) noexcept {
-    return std::atomic_ref<Word>(*reinterpret_cast<Word*>(place));
-}
-
-/// Words of a piece that consists of whole words, up to `most` at a time.
-class Words {
-public:
-    static constexpr std::size_t most = 64;
-
-    Words(const ElementOperation& operation, const Piece& piece) noexcept
-        : operation_(operation),
-          piece_(piece),
-          count_(static_cast<std::size_t>(piece.count) * operation.bytes / sizeof(Word)),
-          elements_(sizeof(Word) / operation.bytes) {
-        if (piece.origin != nullptr)
-            std::memcpy(given_.data(), piece.origin, count_ * sizeof(Word));
-    }
-
-    /// Replaces the values if the caller does not want the old ones.
-    void replace() noexcept {
-        for (std::size_t i = 0; i < count_; ++i) target(i).store(given_[i], release);
-    }
-    void read() noexcept {
-        for (std::size_t i = 0; i < count_; ++i) before_[i] = target(i).load(acquire);
-        give_result();
-    }
-    /// Computes all values as if no other thread changed them, and stores them. Computes a value
-    /// again if another thread has changed it meanwhile.
-    void change() noexcept {
-        for (std::size_t i = 0; i < count_; ++i) before_[i] = after_[i] = target(i).load(acquire);
-        if (operation_.builtin == Builtin::replace)
-            std::copy_n(given_.begin(), count_, after_.begin());
-        else
-            apply(0, count_);
-        for (std::size_t i = 0; i < count_; ++i)
-            // A value that stays the same need not be stored: it was there when it was loaded.
-            if (after_[i] != before_[i]) store(i);
-        give_result();
-    }
-
-private:
-    std::atomic_ref<Word> target(std::size_t i) const noexcept {
-        return word_at(piece_.target + i * sizeof(Word));
-    }
-    void apply(std::size_t from, std::size_t words) noexcept {
-        auto* const changed = reinterpret_cast<std::byte*>(&after_[from]);
-        operation_.kernel(reinterpret_cast<const std::byte*>(&given_[from]), changed, changed,
-                          words * elements_);
-    }
-    void store(std::size_t i) noexcept {
-        while (!target(i).compare_exchange_strong(before_[i], after_[i], acq_rel, acquire)) {
-            if (operation_.builtin == Builtin::replace) continue;
-            after_[i] = before_[i];
-            apply(i, 1);
-        }
-    }
-    void give_result() noexcept {
-        if (piece_.result != nullptr)
-            std::memcpy(piece_.result, before_.data(), count_ * sizeof(Word));
-    }
-
-    const ElementOperation& operation_;
-    const Piece& piece_;
-    const std::size_t count_, elements_;
-    std::array<Word, most> given_, before_, after_;  // NOLINT: as far as they are used
-};
-
-void apply_to_words(const ElementOperation& operation, const Piece& piece) noexcept {
-    const auto most = static_cast<std::int64_t>(Words::most * sizeof(Word) / operation.bytes);
-    for (std::int64_t done = 0; done < piece.count; done += most) {
-        const Piece part = part_of(operation, piece, done, std::min(most, piece.count - done));
-        Words words(operation, part);
-        if (operation.builtin == Builtin::no_op)
-            words.read();
-        else if (operation.builtin == Builtin::replace && part.result == nullptr)
-            words.replace();
-        else
-            words.change();
-    }
-}
-
 }  // namespace
 
-void apply_atomically(const ElementOperation& operation, const Piece& piece) noexcept {
-    const auto per_word = static_cast<std::int64_t>(sizeof(Word) / operation.bytes);
-    const auto bytes_before = static_cast<std::int64_t>(-piece.target % sizeof(Word));
-    const std::int64_t before =
-        std::min(piece.count, bytes_before / static_cast<std::int64_t>(operation.bytes));
-    const std::int64_t whole = (piece.count - before) / per_word * per_word;
-    const std::int64_t after = piece.count - before - whole;
-    apply_one_by_one(operation, part_of(operation, piece, 0, before));
-    apply_to_words(operation, part_of(operation, piece, before, whole));
-    apply_one_by_one(operation, part_of(operation, piece, before + whole, after));
+void apply_atomically(RowLock& lock, std::uint32_t number, const ElementOperation& operation,
+                      const Piece& piece) noexcept {
+    // Locking for a row costs about as much as so many locked instructions.
+    constexpr std::int64_t few = 8;
+    if (piece.count <= few) {
+        const RowLock::Short access(lock, number);
+        return apply_one_by_one(operation, piece);
+    }
+    // Others get their turn between two parts of a long row.
+    constexpr std::uint64_t part_bytes = std::uint64_t{64} << 10;
+    const auto most = static_cast<std::int64_t>(part_bytes / operation.bytes);
+    for (std::int64_t done = 0; done < piece.count; done += most) {
+        const Piece part = part_of(operation, piece, done, std::min(most, piece.count - done));
+        const std::lock_guard guard(lock);
+        apply_in_place(operation, part);
+    }
 }
 
 namespace {
+
+/// Applies the operation to elements side by side, from an origin that need not be aligned.
+void apply_from_anywhere(const ElementOperation& operation, const std::byte* origin,
+                         std::byte* target, std::size_t count) noexcept {
+    if (reinterpret_cast<std::uintptr_t>(origin) %
+            std::min<std::uint64_t>(operation.bytes, alignof(std::max_align_t)) ==
+        0)
+        return operation.kernel(origin, target, target, count);
+    alignas(std::max_align_t) std::byte aligned[4096];
+    const std::size_t most = sizeof aligned / operation.bytes;
+    for (std::size_t done = 0; done < count; done += most) {
+        const std::size_t some = std::min(most, count - done), at = done * operation.bytes;
+        std::memcpy(aligned, origin + at, some * operation.bytes);
+        operation.kernel(aligned, target + at, target + at, some);
+    }
+}
 
 /// Applies the operation to elements that end in padding. There may be no memory for the padding of
 /// the last one, so kernels work on copies.
@@ -154,7 +94,7 @@ void apply_in_place(const ElementOperation& operation, const Piece& piece) noexc
     if (piece.result != nullptr)
         std::memmove(piece.result, target, bytes_of(operation, piece.count));
     if (operation.builtin != objects::Builtin::no_op)
-        operation.kernel(piece.origin, target, target, static_cast<std::size_t>(piece.count));
+        apply_from_anywhere(operation, piece.origin, target, static_cast<std::size_t>(piece.count));
 }
 
 void swap_in_place(objects::Place target, const std::byte* origin, const std::byte* compare,

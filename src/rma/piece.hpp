@@ -8,6 +8,7 @@
 
 #include "objects/block_copy.hpp"
 #include "rma/atomic.hpp"
+#include "rma/control.hpp"
 
 namespace heddle::rma {
 
@@ -24,10 +25,14 @@ inline std::size_t bytes_of(const ElementOperation& operation, std::int64_t coun
     return static_cast<std::size_t>((count - 1) * operation.step) + operation.bytes;
 }
 
-/// Applies the operation to elements for which is_atomic_at() holds.
-void apply_atomically(const ElementOperation& operation, const Piece& piece) noexcept;
+/// Applies the operation to elements for which is_atomic_at() holds. `lock` is that of the target,
+/// `number` that of the thread. Few elements are changed one after the other by instructions of the
+/// processor, a row by vector instructions.
+void apply_atomically(RowLock& lock, std::uint32_t number, const ElementOperation& operation,
+                      const Piece& piece) noexcept;
 
-/// Applies the operation in memory of this process. The caller holds the target's lock.
+/// Applies the operation in memory that this process has mapped. The caller holds the target's
+/// lock.
 void apply_in_place(const ElementOperation& operation, const Piece& piece) noexcept;
 
 /// Replaces the element of the target if it is equal to `compare`. `result` receives its old value.

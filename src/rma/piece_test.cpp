@@ -40,6 +40,7 @@ void with_each_type(Body body) {
 TEST(Piece, atomic_changes_are_those_in_place) {
     std::mt19937 random(5);
     std::array<std::byte, 2048> origin, one, other, result, expected;
+    heddle::rma::RowLock lock;
     with_each_type([&](const heddle::objects::Datatype& element) {
         const auto size = static_cast<std::size_t>(element.size);
         for (Builtin builtin : operations) {
@@ -51,16 +52,17 @@ TEST(Piece, atomic_changes_are_those_in_place) {
                         byte = static_cast<std::byte>(random() % 64);  // no NaN
                 other = one;
                 const std::size_t from = random() % 12 * size;
+                const std::size_t shift = random() % size;  // the origin lies anywhere
                 const std::size_t count = random() % (1800 / size);
                 if (count == 0) continue;
                 const bool wants = builtin == Builtin::no_op || random() % 2 == 0;
                 const auto piece = [&](auto& target, auto& old) {
                     return Piece{reinterpret_cast<std::uintptr_t>(target.data() + from),
-                                 origin.data(), wants ? old.data() : nullptr,
+                                 origin.data() + shift, wants ? old.data() : nullptr,
                                  static_cast<std::int64_t>(count)};
                 };
                 result = expected = {};
-                heddle::rma::apply_atomically(operation, piece(one, result));
+                heddle::rma::apply_atomically(lock, 0, operation, piece(one, result));
                 heddle::rma::apply_in_place(operation, piece(other, expected));
                 ASSERT_EQ(one, other) << "operation " << static_cast<int>(builtin);
                 ASSERT_EQ(result, expected);
@@ -86,15 +88,17 @@ TEST(Piece, changes_of_several_threads_are_all_there) {
             return Piece{reinterpret_cast<std::uintptr_t>(&memory[first * size]), ones.data(),
                          nullptr, static_cast<std::int64_t>(count)};
         };
+        heddle::rma::RowLock lock;
         std::vector<std::thread> all;
         for (std::size_t me = 0; me < threads; ++me)
             all.emplace_back([&, me] {
+                const auto number = static_cast<std::uint32_t>(me);
                 for (std::size_t round = 0; round < rounds; ++round) {
                     if (me == 0)
                         for (std::size_t i = 0; i < elements; ++i)
-                            heddle::rma::apply_atomically(operation, at(i, 1));
+                            heddle::rma::apply_atomically(lock, number, operation, at(i, 1));
                     else
-                        heddle::rma::apply_atomically(operation, at(0, elements));
+                        heddle::rma::apply_atomically(lock, number, operation, at(0, elements));
                 }
             });
         for (std::thread& thread : all) thread.join();

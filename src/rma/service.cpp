@@ -160,7 +160,7 @@ bool Service::serve(Thread& thread, const Question& question, const std::byte* d
         case Question::Kind::write: std::memcpy(place, data, question.bytes); return true;
         default: break;
     }
-    std::lock_guard guard(state_of(window_, communicator_.rank).accumulate);
+    std::lock_guard guard(state_of(window_, communicator_.rank).accumulates.mutex());
     if (question.kind == Question::Kind::compare_and_swap) {
         swap_in_place(question.place, data, data + question.bytes, result, question.bytes);
         return true;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The counters, from the lines of tool/all.def: a struct for each category, which lies where its
-/// writer works, and one table of all.
+/// The counters, from the lines of tool/all.def: a struct for each category, and one table of all.
 ///
+/// Places         each struct lies where its writer works: in threads (core/thread.hpp), instances
+///                and their rings (instance/), matchers, files, or the network. One in a new place
+///                is added up in p2p/report/counters.cpp. Otherwise its counters stay 0.
 /// Reading        code that knows the places adds them up: `Values sums; sums += instance.sending;
 ///                ...`. The numbers are read one after the other while threads run. Each is right
 ///                for a moment of its own.

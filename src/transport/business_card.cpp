@@ -10,7 +10,7 @@
 namespace heddle::transport {
 namespace {
 
-/// Changes with the protocol between lanes.
+/// Changes with the protocol between lanes, and with the numbers of kinds of messages.
 constexpr std::string_view format = "heddle-lane-3";
 
 /// Takes a text off the front of the bytes. Returns false if there is none.

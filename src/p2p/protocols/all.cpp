@@ -14,7 +14,7 @@ constexpr std::array all{&eager,    &eager_sync, &rendezvous,   &local,  &nothin
                          &share,    &shared,     &payload_ring, &cancel, &cancelled, &pressure,
                          &access,   &refused,    &letter};
 constexpr auto first = static_cast<std::size_t>(eager_kind);
-static_assert(all.size() == static_cast<std::size_t>(LetterFields::message_kind) - first + 1);
+static_assert(all.size() == static_cast<std::size_t>(last_kind) - first + 1);
 
 }  // namespace
 

@@ -8,6 +8,7 @@ namespace heddle::p2p::protocols {
 
 /// Kind of short messages, known without a look-up (Receiver::deliver()).
 inline constexpr MessageKind eager_kind = Prefix{}.kind;
+inline constexpr MessageKind last_kind = MessageKind::letter;
 
 extern const Protocol eager, eager_sync, ack;                     // whole.cpp
 extern const Protocol local, nothing;                             // local.cpp

@@ -9,7 +9,7 @@ namespace {
 template <class Check>
 void for_each_kind(Check check) {
     for (auto number = static_cast<int>(protocols::eager_kind);
-         number <= static_cast<int>(LetterFields::message_kind); ++number) {
+         number <= static_cast<int>(protocols::last_kind); ++number) {
         SCOPED_TRACE(number);
         const auto kind = static_cast<MessageKind>(number);
         check(kind, protocol_of(kind));

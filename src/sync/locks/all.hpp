@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// The lock protocols that ship. A new one is a line in FlatLocks. Its combinations with the
-/// others, the conformance test, the micro-benchmark, the simulation and the values of the knob
-/// follow.
+/// The lock protocols that ship. A new one is a line in FlatLocks, and its names in
+/// tool/recipe.hpp. Its combinations with the others, the conformance test, the micro-benchmark and
+/// the simulation follow.
 
 #include <type_traits>
 

@@ -16,7 +16,8 @@
 ///                thread is in lock(), and so will have the lock later whatever happens. `true` may
 ///                be wrong. A thread in lock_for() does not count, because it may leave.
 /// Thread safety  all of them from any thread.
-/// Waiting        by spinning as in the paper (waiting.hpp); the mutex sleeps.
+/// Waiting        by spinning as in the paper (waiting.hpp); the mutex sleeps. A thread in lock()
+///                pauses only after nowaiters() can count it.
 /// No lock is recursive. The next holder sees what a holder wrote.
 
 #include <chrono>

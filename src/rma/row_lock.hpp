@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// Exclusion between accumulates of one target. A short one changes its elements by instructions of
+/// the processor, and is atomic to others like it. A long row is changed by vector instructions,
+/// which no other accumulate may meet.
+///
+/// Short          a thread counts itself in a slot, then looks for a thread with a row. If there is
+///                one, it takes its count back, and takes the mutex instead.
+/// Row            a thread takes the mutex, announces itself, then waits until all slots are empty.
+///                A short accumulate takes less than a microsecond, so this wait is not a sleep.
+/// Order          B1 and B2 are in one order of all threads (seq_cst). So a thread with a row sees
+///                the count of a short accumulate, or that one sees the row.
+/// Mutex          also guards elements that the processor has no instruction for. Those need no
+///                slots: no short accumulate touches them.
+/// Zeroes         are a free lock.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "sync/orders.hpp"
+#include "sync/short_wait.hpp"
+
+namespace heddle::rma {
+
+template <class World, class Mutex>
+class BasicRowLock {
+public:
+    /// A short accumulate, as long as it exists. `number` chooses a slot: that of the thread.
+    class Short {
+    public:
+        Short(BasicRowLock& lock, std::uint32_t number) noexcept
+            : lock_(lock), slot_(lock.slots_[number % slots]) {
+            slot_.inside.fetch_add(1, seq_cst);  // B1
+            if (lock_.rows_.load(seq_cst) == 0) [[likely]]
+                return;  // A1: pairs with R1
+            counted_ = false;
+            slot_.inside.fetch_sub(1, relaxed);  // nothing was changed
+            lock_.mutex_.lock();
+        }
+        ~Short() {
+            if (counted_) [[likely]]
+                slot_.inside.fetch_sub(1, release);  // R2: pairs with A2
+            else
+                lock_.mutex_.unlock();
+        }
+        Short(const Short&) = delete;
+        Short& operator=(const Short&) = delete;
+
+    private:
+        BasicRowLock& lock_;
+        typename BasicRowLock::Slot& slot_;
+        bool counted_ = true;
+    };
+
+    /// Begins a row.
+    void lock() noexcept {
+        mutex_.lock();
+        rows_.store(1, seq_cst);  // B2
+        for (Slot& slot : slots_)
+            if (slot.inside.load(seq_cst) != 0) [[unlikely]]
+                sync::wait_shortly_until<World>(  // A2: pairs with R2
+                    [&slot] { return slot.inside.load(seq_cst) == 0; });
+    }
+    void unlock() noexcept {
+        rows_.store(0, release);  // R1: pairs with A1
+        mutex_.unlock();
+    }
+
+    Mutex& mutex() noexcept { return mutex_; }
+
+private:
+    static constexpr std::size_t slots = 8;
+    struct alignas(cache_line) Slot {
+        typename World::template Atom<std::uint32_t> inside{0};  ///< short accumulates
+    };
+
+    alignas(cache_line) Mutex mutex_;
+    /// 1 while a thread has a row. Others read it often, so the mutex is on another line.
+    alignas(cache_line) typename World::template Atom<std::uint32_t> rows_{0};
+    std::array<Slot, slots> slots_;
+};
+
+}  // namespace heddle::rma
