@@ -101,7 +101,7 @@ private:
 bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
     const bool crowded = thread.patience.crowded || thread.engine->polling().short_of_cores();
     const progress::Peer peer = crowded ? peer_of(schedule, step) : progress::Peer();
-    for (int i = 0; i < short_spin && !peer.waits(); ++i) {
+    for (int i = 0; i < short_spin && peer.state() != progress::PeerState::waits; ++i) {
         if (word_of(step).reached(step.turn)) return true;
         platform::pause();
     }

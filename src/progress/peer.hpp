@@ -8,17 +8,23 @@
 
 namespace heddle::progress {
 
-/// The process that a thread probably waits for, if known. It says where it waits itself. If it
-/// does not wait, it runs on another core and answers soon. Or it is ready, and wants a core as
-/// this thread does. All of it is a hint.
+/// A hint on the process that a thread probably waits for.
+enum class PeerState : std::uint8_t {
+    unknown,  ///< there is no such process
+    waits,    ///< it waits itself
+    runs,  ///< on another core, and answers soon; or it is ready, and wants a core as this one does
+};
+
+/// That process, if known. It says where it waits itself.
 class Peer {
 public:
     Peer() noexcept = default;  ///< nothing is known
     Peer(const std::atomic<std::uint64_t>& waits, std::uint64_t which) noexcept
         : waits_(&waits), which_(which) {}
-    bool is_known() const noexcept { return waits_ != nullptr; }
-    bool waits() const noexcept {
-        return is_known() && (waits_->load(relaxed) & which_) != 0;  // no other read depends on it
+    PeerState state() const noexcept {
+        if (waits_ == nullptr) return PeerState::unknown;
+        // No other read depends on it.
+        return (waits_->load(relaxed) & which_) != 0 ? PeerState::waits : PeerState::runs;
     }
 
 private:
