@@ -90,11 +90,22 @@ void apply_to_padded(const ElementOperation& operation, const Piece& piece) noex
 void apply_in_place(const ElementOperation& operation, const Piece& piece) noexcept {
     if (operation.step != static_cast<std::int64_t>(operation.bytes))
         return apply_to_padded(operation, piece);
-    auto* target = reinterpret_cast<std::byte*>(piece.target);
-    if (piece.result != nullptr)
-        std::memmove(piece.result, target, bytes_of(operation, piece.count));
-    if (operation.builtin != objects::Builtin::no_op)
-        apply_from_anywhere(operation, piece.origin, target, static_cast<std::size_t>(piece.count));
+    // Old values are copied a little at a time. They are then in the nearest cache for the kernel.
+    // Nor does memmove() take the processor's instruction for long copies. Some processors are ten
+    // times slower at it if the places are badly aligned to each other.
+    constexpr std::uint64_t kept_at_once = 1024;
+    const std::int64_t most = piece.result == nullptr
+        ? piece.count
+        : std::max<std::int64_t>(1, static_cast<std::int64_t>(kept_at_once / operation.bytes));
+    for (std::int64_t done = 0; done < piece.count; done += most) {
+        const Piece part = part_of(operation, piece, done, std::min(most, piece.count - done));
+        auto* target = reinterpret_cast<std::byte*>(part.target);
+        if (part.result != nullptr)
+            std::memmove(part.result, target, bytes_of(operation, part.count));
+        if (operation.builtin != Builtin::no_op)
+            apply_from_anywhere(operation, part.origin, target,
+                                static_cast<std::size_t>(part.count));
+    }
 }
 
 void swap_in_place(objects::Place target, const std::byte* origin, const std::byte* compare,
