@@ -300,7 +300,7 @@ int create_by(Thread& thread, Communicator& parent, const objects::Group& group,
 
 /// Makes a communicator of `group`. In an intercommunicator all processes must know both groups: a
 /// split by place in the group does it.
-int create_from_group(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
+int create_communicator(Thread& thread, Comm comm, Group group, Out<MPI_Comm> result) {
     if (comm->remote == nullptr)
         return create_by(thread, *comm, *group, comm::create_agreement, *result);
     *result = MPI_COMM_NULL;
@@ -410,7 +410,7 @@ MPI_ENTRY(3, Comm_idup, idup)
 MPI_ENTRY(4, Comm_idup_with_info, idup_with_info)
 MPI_ENTRY(4, Comm_split, split)
 MPI_ENTRY(5, Comm_split_type, split_type)
-MPI_ENTRY(3, Comm_create, create_from_group)
+MPI_ENTRY(3, Comm_create, create_communicator)
 MPI_ENTRY(4, Comm_create_group, create_group)
 MPI_ENTRY(1, Comm_free, comm_free)
 MPI_ENTRY(1, Comm_disconnect, disconnect)
