@@ -196,9 +196,8 @@ template <class Word>
     if (plain.word < sizeof(std::uint32_t)) return false;
     std::byte* there = nullptr;
     rma::RowLock* const lock = find_word(*thread, win, rank, displacement, plain.word, there);
-    if (lock == nullptr) [[unlikely]]
+    if (lock == nullptr || !lock->try_enter(thread->system_id)) [[unlikely]]
         return false;
-    const rma::RowLock::Short access(*lock, thread->system_id);
     if (plain.word == sizeof(std::uint64_t)) {
         const auto before = fetch_and_apply<std::uint64_t>(op, there, origin);
         if (result != nullptr) std::memcpy(result, &before, sizeof before);
@@ -206,6 +205,7 @@ template <class Word>
         const auto before = fetch_and_apply<std::uint32_t>(op, there, origin);
         if (result != nullptr) std::memcpy(result, &before, sizeof before);
     }
+    lock->leave(thread->system_id);
     thread->windows.window_accumulates.add();
     return true;
 }
@@ -246,13 +246,13 @@ template <class Word>
     if (plain.word < sizeof(std::uint32_t)) return false;
     std::byte* there = nullptr;
     rma::RowLock* const lock = find_word(*thread, win, rank, displacement, plain.word, there);
-    if (lock == nullptr) [[unlikely]]
+    if (lock == nullptr || !lock->try_enter(thread->system_id)) [[unlikely]]
         return false;
-    const rma::RowLock::Short access(*lock, thread->system_id);
     if (plain.word == sizeof(std::uint64_t))
         swap_if_equal<std::uint64_t>(there, origin, compare, result);
     else
         swap_if_equal<std::uint32_t>(there, origin, compare, result);
+    lock->leave(thread->system_id);
     thread->windows.window_accumulates.add();
     return true;
 }

@@ -27,21 +27,31 @@ namespace heddle::rma {
 template <class World, class Mutex>
 class BasicRowLock {
 public:
-    /// A short accumulate, as long as it exists. `number` chooses a slot: that of the thread.
+    /// Begins a short accumulate. `number` chooses a slot: that of the thread. Returns false if a
+    /// thread has a row.
+    [[gnu::always_inline]] bool try_enter(std::uint32_t number) noexcept {
+        auto& inside = slots_[number % slots].inside;
+        inside.fetch_add(1, seq_cst);  // B1
+        if (rows_.load(seq_cst) == 0) [[likely]]
+            return true;               // A1: pairs with R1
+        inside.fetch_sub(1, relaxed);  // nothing was changed
+        return false;
+    }
+    [[gnu::always_inline]] void leave(std::uint32_t number) noexcept {
+        slots_[number % slots].inside.fetch_sub(1, release);  // R2: pairs with A2
+    }
+
+    /// A short accumulate, as long as it exists. Waits for a thread with a row.
     class Short {
     public:
         Short(BasicRowLock& lock, std::uint32_t number) noexcept
-            : lock_(lock), slot_(lock.slots_[number % slots]) {
-            slot_.inside.fetch_add(1, seq_cst);  // B1
-            if (lock_.rows_.load(seq_cst) == 0) [[likely]]
-                return;  // A1: pairs with R1
-            counted_ = false;
-            slot_.inside.fetch_sub(1, relaxed);  // nothing was changed
-            lock_.mutex_.lock();
+            : lock_(lock), number_(number), counted_(lock.try_enter(number)) {
+            if (!counted_) [[unlikely]]
+                lock_.mutex_.lock();
         }
         ~Short() {
             if (counted_) [[likely]]
-                slot_.inside.fetch_sub(1, release);  // R2: pairs with A2
+                lock_.leave(number_);
             else
                 lock_.mutex_.unlock();
         }
@@ -50,8 +60,8 @@ public:
 
     private:
         BasicRowLock& lock_;
-        typename BasicRowLock::Slot& slot_;
-        bool counted_ = true;
+        const std::uint32_t number_;
+        const bool counted_;
     };
 
     /// Begins a row.
