@@ -236,7 +236,7 @@ def messages_of_two_jobs(seconds):
 
 
 def accumulates():
-    """Returns experiments with one origin and all types and operations, with several origins, and with other windows."""
+    """Returns experiments with one origin and several types and operations, with several origins, and with other windows."""
     sizes = (8, 128, 2 << 10, 32 << 10, 512 << 10, 4 << 20)
 
     def run(ranks, call, kind, op, window):

@@ -31,8 +31,7 @@ void print_tables(const InfoOptions& options) {
     if (!options.knobs) return;
     if (const std::string wrong = wrong_knobs(); !wrong.empty()) {
         std::fflush(stdout);
-        fmt::print(stderr, "heddle: {}\n", wrong);
-        throw Failed{1};
+        fail("heddle", wrong);
     }
 }
 

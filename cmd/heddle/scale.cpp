@@ -196,8 +196,7 @@ void predict(const ScaleOptions& options) try {
     else
         print_predictions(options, parameters);
 } catch (const std::exception& problem) {
-    fmt::print(stderr, "heddle scale: {}\n", problem.what());
-    throw Failed{1};
+    fail("heddle scale", problem.what());
 }
 
 }  // namespace heddle::cmd

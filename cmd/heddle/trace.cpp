@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <stdexcept>
@@ -34,8 +33,7 @@ void show_trace(const TraceOptions& options) try {
     }
     for (const std::string& line : timeline::summarize(timeline)) fmt::print("{}\n", line);
 } catch (const std::exception& problem) {
-    std::fprintf(stderr, "heddle trace: %s: %s\n", options.file.c_str(), problem.what());
-    throw Failed{1};
+    fail("heddle trace", options.file + ": " + problem.what());
 }
 
 }  // namespace heddle::cmd

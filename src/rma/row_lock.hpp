@@ -17,7 +17,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include "sync/orders.hpp"
 #include "sync/short_wait.hpp"
@@ -69,9 +68,8 @@ public:
         mutex_.lock();
         rows_.store(1, seq_cst);  // B2
         for (Slot& slot : slots_)
-            if (slot.inside.load(seq_cst) != 0) [[unlikely]]
-                sync::wait_shortly_until<World>(  // A2: pairs with R2
-                    [&slot] { return slot.inside.load(seq_cst) == 0; });
+            sync::wait_shortly_until<World>(  // A2: pairs with R2
+                [&slot] { return slot.inside.load(seq_cst) == 0; });
     }
     void unlock() noexcept {
         rows_.store(0, release);  // R1: pairs with A1
