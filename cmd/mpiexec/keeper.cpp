@@ -35,6 +35,13 @@ constexpr std::array<std::pair<const char*, const char*>, 3> line_by_line{{
     {"GFORTRAN_UNBUFFERED_PRECONNECTED", "y"},
 }};
 
+/// Returns whether a launcher has failed by itself, perhaps without a word. Other exit codes are
+/// those of ranks.
+bool launcher_failed(int status) noexcept {
+    constexpr int own_failure = 255;
+    return WIFSIGNALED(status) || WEXITSTATUS(status) == own_failure;
+}
+
 /// Returns the pipe's name in the form that platform/print_view.hpp reads.
 std::string name_of_pipe(const UniqueFd& pipe) {
     struct stat found{};
@@ -240,7 +247,7 @@ Keeper::Phase Keeper::phase(int rank) const {
 RankEnd Keeper::facts(int rank, int status) const {
     const Phase at = phase(rank);
     RankEnd end;
-    end.rank = rank + job_.first_rank;
+    end.rank = starts_launcher() ? of_launcher : rank + job_.first_rank;
     end.pid = ranks_[static_cast<std::size_t>(rank)].pid;
     end.program = program(rank).command.front();
     if (job_.children == Children::rank) end.program += " on " + own_host_name();
@@ -269,6 +276,7 @@ void Keeper::rank_ended(int rank, int status) {
         return child_failed(
             rank, status, verdict ? verdict->text : name(rank) + " ended without calling MPI_Init");
     if (verdict) conclude(*verdict);
+    if (verdict && starts_launcher() && launcher_failed(status) && !job_.quiet) say(verdict->text);
     check_waiting();
 }
 
@@ -381,7 +389,6 @@ void Keeper::conclude(const Verdict& verdict) {
     const int others = number_alive();
     const bool others_wait = verdict.ends_job && (others > 0 || !all_started());
     output_.catch_up();  // the rank's last words come before those of mpiexec
-    // A launcher itself reports on a rank that it has started.
     if (!job_.quiet && !starts_launcher())
         say(others_wait ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
     if (verdict.ends_job) end_job(SIGTERM);

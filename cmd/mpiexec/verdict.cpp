@@ -42,6 +42,7 @@ Verdict judge_exit_code(const RankEnd& end, int code) {
 }  // namespace
 
 std::string describe(int rank, pid_t pid, const std::string& program) {
+    if (rank == of_launcher) return fmt::format("{} (pid {})", program, pid);
     return fmt::format("rank {} (pid {}, {})", rank, pid, program);
 }
 

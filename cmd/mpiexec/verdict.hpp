@@ -9,7 +9,10 @@
 
 namespace heddle::mpiexec {
 
-/// The known facts about a rank that has ended.
+/// Stands for the launcher in a rank's place.
+inline constexpr int of_launcher = -1;
+
+/// The known facts about a rank, or a launcher, that has ended.
 struct RankEnd {
     int rank = 0;
     pid_t pid = 0;
@@ -32,7 +35,7 @@ struct Verdict {
 /// Returns nothing if the rank ended in order.
 std::optional<Verdict> judge(const RankEnd& end);
 
-/// Returns a text such as "rank 1 (pid 123, ./a.out)".
+/// Returns a text such as "rank 1 (pid 123, ./a.out)", or "/usr/bin/prterun (pid 123)".
 std::string describe(int rank, pid_t pid, const std::string& program);
 
 /// Returns the verdict on MPI_Abort.

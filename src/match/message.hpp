@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include "core/object.hpp"
 
@@ -81,6 +82,14 @@ struct alignas(cache_line) Message {
 
     /// A copied payload beside an offer is at most so long if it lies in `small`.
     static constexpr std::size_t small_beside_offer = 32;
+    Message() noexcept {}
+    Message(const Message&) = delete;
+    Message& operator=(const Message&) = delete;
+    /// A message may still be kept when its process ends its use of MPI.
+    ~Message() {
+        if (protocol != no_protocol && payload != small) std::free(payload);
+    }
+
     std::uint64_t& offer() noexcept { return words[4]; }
     std::uint64_t offer() const noexcept { return words[4]; }
 };

@@ -57,10 +57,13 @@ TEST_F(WithWorker, MessagesGoWhileBothSidesCompute) {
         }
 }
 
+/// A worker counts between its start and its first step aside.
 TEST_F(WithWorker, AThreadThatIsAloneStaysAlone) {
+    Watchdog watchdog("a thread beside a worker without work");
     run_job(2, 1, [](int, int) {
         MPI_Barrier(MPI_COMM_WORLD);
-        EXPECT_EQ(objects::attached_thread()->engine->threads().number(), 1U);
+        const p2p::ProgramThreads& threads = objects::attached_thread()->engine->threads();
+        while (threads.number() != 1) std::this_thread::yield();
         MPI_Barrier(MPI_COMM_WORLD);
     });
 }

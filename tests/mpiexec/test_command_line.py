@@ -2,6 +2,7 @@
 """The command line: words that mpiexec understands, and errors about those that it refuses."""
 
 import os
+import re
 import shutil
 import socket
 import stat
@@ -92,6 +93,19 @@ class HandedOver(LaunchTest):
         lines = out.splitlines()
         inner = lines.index("--inner")
         return lines[:inner - 1], lines[inner + 1:]
+
+    def test_a_launcher_that_fails_by_itself_is_named(self):
+        """Other exit codes are those of ranks, of which the launcher or mpiexec --inner has told."""
+        for script, code, how in (("exit 255", 255, "ended with exit code 255"), ("exit 1", 1, None), ("exit 0", 0, None),
+                                  ("kill -SEGV $$", 128 + 11, "was ended by signal 11, SIGSEGV")):
+            self.add("prterun", script)
+            path = os.path.join(self.folder, "prterun")
+            ended = self.run_job("--host", "a,b", "--via", path, "-n", 2, "true")
+            self.assertEqual(ended[:2], (code, ""), ended)
+            if how is None:
+                self.assertEqual(ended[2], "")
+            else:
+                self.assertRegex(ended[2], rf"^mpiexec: {re.escape(path)} \(pid \d+\) {how}[^\n]*\n$")
 
     def test_which_launcher(self):
         self.assertEqual(self.told("--host", "a,b", "-n", 2, "true")[0][0], "mpiexec.hydra")
