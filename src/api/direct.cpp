@@ -38,7 +38,7 @@ private:
 template <class Abi>
 HeddleDirectCall* const* calls_of(const HeddleFace* given, HeddleFace** kept) noexcept {
 #define HEDDLE_DIRECT_CALL(name) reinterpret_cast<HeddleDirectCall*>(&Calls<Abi>::name),
-    static constinit HeddleDirectCall* const table[] = {HEDDLE_DIRECT_CALLS(HEDDLE_DIRECT_CALL)};
+    static HeddleDirectCall* const table[] = {HEDDLE_DIRECT_CALLS(HEDDLE_DIRECT_CALL)};
 #undef HEDDLE_DIRECT_CALL
     face = *given;
     *kept = &face;
