@@ -4,6 +4,7 @@
 build.py --tarball FOLDER: builds the same as an archive, heddle-VERSION-PROCESSOR.tar.gz, that runs from any folder.
 build.py --pack INSTALLATION FOLDER, --pack-tarball INSTALLATION FOLDER: packs an installation, for tests. The result runs only
 on machines like this one.
+build.py --compile FOLDER: compiles all that the wheel needs, without optimization, and packs nothing. A test.
 
 The compiler is that of PyPI's package ziglang. It brings headers and stand-ins of glibc 2.28, so that the wheel runs on
 every Linux since 2018 (manylinux_2_28). Headers of other libraries come from this machine, but none of these is linked:
@@ -90,11 +91,11 @@ def headers(folder):
     return root
 
 
-def build(folder):
-    """Compiles and installs. Returns the folder of the installation."""
-    bin, root, tree, stage = tools(folder), headers(folder), folder / "build", folder / "stage"
+def compile(folder, *settings):
+    """Compiles with these settings of CMake. Returns the folder with what was built."""
+    bin, root, tree = tools(folder), headers(folder), folder / "build"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("CMAKE_", "CC", "CXX", "PKG_"))}
-    run("cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHEDDLE_PORTABLE=ON", "-DHEDDLE_FORTRAN=ON",
+    run("cmake", "-S", SOURCE, "-B", tree, "-G", "Ninja", *settings, "-DHEDDLE_PORTABLE=ON", "-DHEDDLE_FORTRAN=ON",
         "-DHEDDLE_TESTS=OFF", "-DHEDDLE_BENCH=OFF", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DCMAKE_C_COMPILER={bin}/zig-cc",
         f"-DCMAKE_CXX_COMPILER={bin}/zig-c++", *(f"-DCMAKE_{tool.upper()}={shutil.which(tool)}"
                                                for tool in ("ar", "nm", "ranlib", "strip", "readelf")),
@@ -102,6 +103,12 @@ def build(folder):
         f"-DCMAKE_PREFIX_PATH={root}", f"-Dfmt_DIR={root}/lib/any/cmake/fmt",
         env={**clean, "PKG_CONFIG_LIBDIR": f"{root}/lib/pkgconfig"})
     run("cmake", "--build", tree, "--parallel", os.environ.get("JOBS", str(os.cpu_count())), "--target", "product", env=clean)
+    return tree
+
+
+def build(folder):
+    """Compiles and installs. Returns the folder of the installation."""
+    tree, stage = compile(folder, "-DCMAKE_BUILD_TYPE=Release"), folder / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     run("cmake", "--install", tree, "--prefix", stage, "--strip", stdout=subprocess.DEVNULL)
     return stage
@@ -189,10 +196,18 @@ def pack_tarball(stage, folder):
 
 def main():
     how = sys.argv[1] if sys.argv[1:2] and sys.argv[1].startswith("--") else ""
-    if how not in ("", "--tarball", "--pack", "--pack-tarball") or len(sys.argv) != 2 + bool(how) + how.startswith("--pack"):
+    if how not in ("", "--tarball", "--pack", "--pack-tarball", "--compile") or len(sys.argv) != 2 + bool(how) + how.startswith("--pack"):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[-1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if how == "--compile":
+        try:
+            tools(folder)
+        except subprocess.CalledProcessError as error:
+            print(f"PyPI's packages cannot be had: {error}")
+            sys.exit(77)  # skipped
+        compile(folder, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
+        return
     stage = pathlib.Path(sys.argv[2]).resolve() if how.startswith("--pack") else build(folder)
     if how.endswith("tarball"):
         print(pack_tarball(stage, folder))
