@@ -32,7 +32,7 @@ namespace {
 using activity::Row;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-constexpr milliseconds for_answer{3000};  ///< after the end of the watch
+constexpr milliseconds for_last_rows{3000};  ///< after the end of the watch
 
 struct Table {
     std::string title;
@@ -122,7 +122,7 @@ private:
         std::vector<Table> tables;
         std::set<std::string> answered;
         for (const Asked& one : asked_) {
-            std::optional<FarAnswer> answer = one.question->answer(for_answer);
+            std::optional<FarAnswer> answer = one.question->answer(for_last_rows);
             if (!answer) {
                 if (silent_.insert(one.reports_to).second) warn_of_silence("top");
                 continue;

@@ -41,7 +41,7 @@ def unnamed_names(path):
                 same = line.startswith("using ") and "=" not in line
                 names[next(filter(None, declares.groups()))] = line.replace(" heddle::", " ") if same else path.name
                 if line.startswith("constexpr "):
-                    names.update(dict.fromkeys(re.findall(r", (\w+) =", line), path.name))
+                    names.update(dict.fromkeys(re.findall(r", (\w+)(?: =|\{)", line), path.name))
     return names
 
 
