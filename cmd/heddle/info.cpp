@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collectives.hpp"
+#include "copies.hpp"
 #include "faces.hpp"
 #include "left_out.hpp"
 #include "subcommands.hpp"
@@ -71,6 +72,7 @@ void info(const InfoOptions& options) {
         return;
     }
     if (options.collectives) return print_collectives();
+    if (options.copies) return print_copies();
     if (options.tables()) return print_tables(options);
     int mpi[2] = {0, 0};
     int abi[2] = {0, 0};

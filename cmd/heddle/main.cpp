@@ -18,6 +18,8 @@ void add_info(CLI::App& application, InfoOptions& options) {
                       "List the functions that raise MPI_ERR_UNSUPPORTED_OPERATION, one in a line");
     command->add_flag("--collectives", options.collectives,
                       "List which algorithm a collective call takes, by size and ranks, and why");
+    command->add_flag("--copies", options.copies,
+                      "List how payload is copied, by kind of processor, and which kind this is");
     command->add_flag("--knobs", options.knobs,
                       "List the HEDDLE_* variables: their values, and who set them");
     command->add_flag("--counters", options.counters, "List what the library counts");

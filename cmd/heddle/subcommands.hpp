@@ -25,6 +25,7 @@ void say_without_job(const char* command, std::optional<std::int64_t> process);
 struct InfoOptions {
     bool unsupported = false;
     bool collectives = false;
+    bool copies = false;
     bool knobs = false;
     bool counters = false;
     bool markdown = false;

@@ -8,7 +8,7 @@
 #include "core/thread.hpp"
 #include "objects/layout.hpp"
 #include "p2p/operations.hpp"
-#include "platform/copy_choice.hpp"
+#include "platform/copy_table.hpp"
 
 namespace heddle::coll {
 
@@ -42,12 +42,9 @@ core::Request* start_receive(core::Thread& thread, const Schedule& schedule, con
 
 /// Copies bytes. Another process has written or will read much of what collectives copy.
 inline void copy(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-    static constinit platform::CopyTrials<> trials;
-    constexpr std::uint64_t least = 2048;  // vectors copy fewer bytes in any case
-    if (bytes < least)
-        std::memmove(to, from, bytes);
-    else
-        trials.copy(to, from, bytes);
+    constexpr std::uint64_t least = 2048;  // the library's function is faster for fewer bytes
+    if (bytes < least) return void(std::memmove(to, from, bytes));
+    platform::copy(platform::suited(platform::copy_row().load, bytes), to, from, bytes);
 }
 
 /// Does a step that is neither a message nor a wait.

@@ -21,8 +21,9 @@
 ///                microseconds once. It grows with the length of the messages that go through it,
 ///                and when it is full. It also grows when messages of half a block or more have
 ///                walked it for long. Their lines are stored fastest when a walk is longer than the
-///                caches of a core. For shorter messages both extents are tried, by whole walks. In
-///                a short walk the consumer's cache still has the lines that are stored anew.
+///                caches of a core. In a short walk the consumer's cache still has the lines that
+///                are stored anew. For shorter messages that is faster on some processors
+///                (platform/copy_table.hpp).
 ///
 /// Thread safety  one user of the producer at a time (the instance's outbox lock); the consumer by
 ///                any thread, one for each message.
@@ -40,9 +41,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "node/store_trials.hpp"
+#include "node/distance.hpp"
 #include "platform/cpu.hpp"
-#include "platform/trials_of_two.hpp"
 #include "sync/native.hpp"
 #include "sync/orders.hpp"
 
@@ -97,20 +97,11 @@ struct BasicPayloadRing {
     struct Block {
         alignas(cache_line) Atom<std::uint64_t> freed;  ///< bytes freed, ever
     };
-    /// Times that the consumer took to read one block, or a shorter piece at its beginning.
-    struct Times {
-        Atom<std::uint64_t> first, second;
-        Atom<std::uint64_t> number;  ///< number of times; written last
-    };
 
     alignas(cache_line) Atom<std::uint32_t> ready;  ///< consumer: 1 when it has mapped the ring
     alignas(cache_line) Atom<std::uint64_t> left;   ///< consumer: bit of each manifest it has left
-    alignas(cache_line) platform::CopyTrials<> loads;  ///< the consumer's
-    /// Likewise, for messages that are too long to stay in a cache.
-    alignas(cache_line) platform::CopyTrials<Copy::by_vectors, Copy::around_cache> long_loads;
     alignas(cache_line) Manifest manifests[Sizes::manifests];
     Block blocks[Sizes::blocks];
-    alignas(cache_line) Times times[Sizes::blocks];
     alignas(4096) std::byte data[Sizes::blocks * Sizes::block];
 
     static Piece piece(std::uint64_t at, std::uint64_t left_of_message) noexcept {
@@ -121,19 +112,12 @@ struct BasicPayloadRing {
         return end == extent ? 0 : end;
     }
     static bool is_block(const Piece& piece) noexcept { return piece.bytes == Sizes::block; }
-    /// Returns whether the consumer times this piece: a block that may be a trial, or a piece that
-    /// begins one.
-    static bool is_timed(const Piece& piece) noexcept {
-        return piece.at % Sizes::block == 0 && piece.bytes >= Sizes::block / 8 &&
-            StoreTrials<Sizes::blocks>::may_be(piece.at / Sizes::block);
-    }
 };
 
 template <class World, class Sizes>
 class BasicPayloadProducer {
 public:
     using Ring = BasicPayloadRing<World, Sizes>;
-    using Trials = StoreTrials<Sizes::blocks>;
     /// `most`: how many bytes the producer may walk.
     BasicPayloadProducer(Ring& ring, std::uint64_t most) noexcept
         : ring_(&ring),
@@ -186,14 +170,11 @@ public:
         return true;
     }
 
-    /// Stores a dense piece. Learns from some of them how to store.
+    /// Stores a dense piece. Some of them tell how far the consumer is.
     void store(const Piece& piece, const std::byte* from) noexcept {
-        if (Ring::is_block(piece) && trials_.is_due(block_of(piece.at))) [[unlikely]]
-            return store_trial(piece, from);
-        if (needed_ != most_ && Ring::is_timed(piece)) [[unlikely]]
-            return store_timed(piece, from);
-        platform::copy(platform::suited(trials_.now(), piece.bytes), at(piece.at), from,
-                       piece.bytes);
+        if (Ring::is_block(piece) && distance_.is_due()) [[unlikely]]
+            return store_with_sample(piece, from);
+        copy(piece, from);
     }
 
     // --- messages of several pieces ---
@@ -254,7 +235,9 @@ private:
     static constexpr std::uint64_t rounds_before_more = 4;
     static constexpr std::uint64_t rounds_before_more_in_any_case = 16;
     static constexpr std::uint64_t messages_in_a_round = 32;
-    static constexpr unsigned whole = 1;  ///< number of the walk of the whole ring
+    /// Each page of the whole ring costs a fault on both sides once. So short messages use them
+    /// when so many bytes have gone through less.
+    static constexpr std::uint64_t worth_the_pages = std::uint64_t{64} << 20;
     static constexpr std::uint64_t least_ahead = Sizes::block / 16;
     static constexpr std::uint64_t most_ahead = 16 * Sizes::block;
 
@@ -279,12 +262,6 @@ private:
             return false;
         }
         entered_ = true;
-        if (trials_.is_open(block)) [[unlikely]]
-            end_trial(block);
-        else
-            trials_.forget(block);
-        if (timed_[block].is_open) [[unlikely]]
-            end_timed(block);
         return true;
     }
     /// Returns how many of `left` bytes there is room for from `first` on, which is at the tail.
@@ -311,7 +288,7 @@ private:
         tail_ = place;
         if (place == 0) {
             ++rounds_;
-            if (needed_ != most_) walks_.ended(extent_);  // else there is nothing to choose
+            walked_ += extent_;
         }
         if (place % Sizes::block != 0) return;
         entered_ = false;
@@ -331,7 +308,9 @@ private:
     }
     /// Likewise, call this only between messages. It acts if the tail is at the beginning.
     void begin_walk() noexcept {
-        if (tail_ == 0) extent_ = walks_.now() == whole ? most_ : needed_;
+        if (tail_ != 0) return;
+        const bool whole = platform::copy_row().walks_whole && walked_ >= worth_the_pages;
+        extent_ = whole ? most_ : needed_;
     }
     bool is_too_short_for(std::uint64_t bytes) const noexcept {
         return bytes > needed_ / 2 || (was_full_ && rounds_ != 0) ||
@@ -339,43 +318,17 @@ private:
             (bytes >= Sizes::block / 2 && rounds_ >= rounds_before_more_in_any_case);
     }
 
-    void store_trial(const Piece& piece, const std::byte* from) noexcept {
-        const std::uint64_t block = block_of(piece.at);
-        const auto ways = trials_.start(block, ring_->times[block].number.load(relaxed));
-        trials_.stored(
-            block, platform::copy_halves(ways.tried, ways.usual, at(piece.at), from, Sizes::block));
+    void copy(const Piece& piece, const std::byte* from) noexcept {
+        const Copy way = platform::copy_row().store(distance_.now());
+        platform::copy(platform::suited(way, piece.bytes), at(piece.at), from, piece.bytes);
     }
-    void end_trial(std::uint64_t block) noexcept {
-        auto& times = ring_->times[block];
-        const std::uint64_t told = times.number.load(acquire);  // A6: pairs with R6
-        trials_.end(block, {times.first.load(relaxed), times.second.load(relaxed)}, told);
+    void store_with_sample(const Piece& piece, const std::byte* from) noexcept {
+        constexpr std::size_t sample = std::min(DistanceEstimate::sample_bytes, Sizes::block / 2);
+        const std::uint64_t start = platform::ticks_after_stores();
+        platform::copy(Copy::by_vectors, at(piece.at), from, sample);
+        distance_.note(platform::ticks_after_stores() - start);
+        copy({piece.at + sample, piece.bytes - sample}, from + sample);
     }
-
-    void store_timed(const Piece& piece, const std::byte* from) noexcept {
-        const std::uint64_t block = block_of(piece.at);
-        const std::uint64_t told = ring_->times[block].number.load(relaxed);
-        const Copy way = platform::suited(trials_.now(), piece.bytes);
-        const Halves stored = platform::copy_halves(way, way, at(piece.at), from, piece.bytes);
-        timed_[block] = {true, told, walks_.stretch(), piece.bytes, stored.first + stored.second};
-    }
-    void end_timed(std::uint64_t block) noexcept {
-        Timed& timed = timed_[block];
-        timed.is_open = false;
-        const auto& times = ring_->times[block];
-        const std::uint64_t told = times.number.load(acquire);  // A6: pairs with R6
-        if (told == timed.told) return;                         // it was read by another method
-        const std::uint64_t loaded = times.first.load(relaxed) + times.second.load(relaxed);
-        walks_.timed(timed.walk, (timed.stored + loaded) * cache_line / timed.bytes);
-    }
-
-    /// A piece that both sides time.
-    struct Timed {
-        bool is_open = false;    ///< the consumer's time is still to be read
-        std::uint64_t told = 0;  ///< how often the consumer had timed before
-        std::uint64_t walk = 0;  ///< number of the walk in which it was stored
-        std::uint64_t bytes = 0;
-        std::uint64_t stored = 0;  ///< ticks
-    };
 
     Ring* ring_;
     bool ready_ = false;
@@ -391,12 +344,8 @@ private:
     std::uint64_t free_ = Sizes::manifests == 64 ? ~std::uint64_t{0} : bit(Sizes::manifests) - 1;
     std::uint64_t streaming_ = 0;  ///< a bit for each manifest by which something is streamed
     std::array<std::uint64_t, Sizes::blocks> stored_{};  ///< bytes stored, ever
-    Trials trials_;
-    /// Trials of the extent that is needed and, second, the whole one. Each page of the whole one
-    /// costs a fault on both sides once. So the first trial comes when some tens of megabytes have
-    /// gone through less.
-    platform::TrialsOfTwo walks_{3};
-    std::array<Timed, Sizes::blocks> timed_{};
+    std::uint64_t walked_ = 0;                           ///< bytes of all walks
+    DistanceEstimate distance_;
 };
 
 template <class World, class Sizes>
@@ -446,10 +395,11 @@ public:
     Piece next_piece(unsigned number, const Piece& piece, std::uint64_t left) const noexcept {
         return Ring::piece(Ring::behind(piece, ring_->manifests[number].extent), left);
     }
-    /// Reads a dense piece of a message of so many bytes. Now and then it learns from that, or
-    /// tells the producer how long it took.
+    /// Reads a dense piece of a message of so many bytes.
     void load(const Piece& piece, std::byte* to, std::uint64_t length) const noexcept {
-        length < least_long ? load(piece, to, ring_->loads) : load(piece, to, ring_->long_loads);
+        const platform::CopyRow& row = platform::copy_row();
+        const Copy way = length < least_long ? row.load : row.load_long;
+        platform::copy(platform::suited(way, piece.bytes), to, at(piece.at), piece.bytes);
     }
     /// Says that the consumer does not look at the message any more.
     void leave(unsigned number) const noexcept {
@@ -460,21 +410,6 @@ private:
     /// Bytes that a core can wait for at once.
     static constexpr std::uint64_t most_asked_for = 16 * cache_line;
     static constexpr std::uint64_t least_long = std::uint64_t{8} << 20;
-
-    template <class Loads>
-    void load(const Piece& piece, std::byte* to, Loads& loads) const noexcept {
-        if (!Ring::is_timed(piece)) [[likely]]
-            return loads.copy(to, at(piece.at), piece.bytes);
-        const Copy way = platform::suited(loads.now(), piece.bytes);
-        tell(piece.at / Sizes::block,
-             platform::copy_halves(way, way, to, at(piece.at), piece.bytes));
-    }
-    void tell(std::uint64_t block, Halves loaded) const noexcept {
-        auto& times = ring_->times[block];
-        times.first.store(loaded.first, relaxed);
-        times.second.store(loaded.second, relaxed);
-        times.number.store(times.number.load(relaxed) + 1, release);  // R6
-    }
 
     Ring* ring_ = nullptr;
 };

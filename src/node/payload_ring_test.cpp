@@ -31,7 +31,9 @@ using heddle::testing::SimulatedWorld;
 using heddle::testing::Simulation;
 using heddle::testing::try_seeds;
 
-using StoreTrials = heddle::node::StoreTrials<PayloadSizes::blocks>;
+using heddle::node::DistanceEstimate;
+using heddle::platform::CopyRow;
+using heddle::platform::Distance;
 
 struct FewBlocks {
     static constexpr std::uint64_t block = 128;
@@ -183,8 +185,11 @@ TEST(PayloadRing, says_on_both_sides_how_much_of_a_closed_message_came) {
     EXPECT_GT(part, 0U);
 }
 
-/// A ring that one thread uses alone.
+/// A ring that one thread uses alone. The process copies by the row from now on.
 struct Alone {
+    explicit Alone(const CopyRow& row = heddle::platform::copy_rows().front()) {
+        heddle::platform::use_copy_row(row);
+    }
     std::unique_ptr<PayloadRing> ring = std::make_unique<PayloadRing>();
     PayloadProducer producer{*ring, PayloadSizes::blocks* PayloadSizes::block};
     PayloadConsumer consumer{*ring};
@@ -259,11 +264,12 @@ TEST(PayloadRing, is_walked_farther_when_it_was_full) {
     EXPECT_EQ(alone.producer.extent(), PayloadSizes::blocks * PayloadSizes::block);
 }
 
-TEST(PayloadRing, carries_short_messages_in_walks_of_both_lengths) {
+TEST(PayloadRing, carries_short_messages_in_the_walks_of_the_row) {
     constexpr std::uint64_t whole = PayloadSizes::blocks * PayloadSizes::block;
-    constexpr std::uint64_t enough = std::uint64_t{80} << 20;  // the first trial comes after 64 MiB
-    for (const std::uint64_t bytes : {std::uint64_t{3072}, std::uint64_t{4096}}) {
-        Alone alone;
+    constexpr std::uint64_t enough = std::uint64_t{80} << 20;  // whole walks begin after 64 MiB
+    for (const CopyRow& row : heddle::platform::copy_rows()) {
+        constexpr std::uint64_t bytes = 4096;
+        Alone alone(row);
         // Message i begins i % 64 bytes behind the begin of its buffer.
         std::vector<std::vector<std::byte>> messages(64, std::vector<std::byte>(bytes + 63));
         for (std::size_t i = 0; i < messages.size(); ++i)
@@ -280,8 +286,8 @@ TEST(PayloadRing, carries_short_messages_in_walks_of_both_lengths) {
             alone.consumer.free({*place, bytes});
             ++(alone.producer.extent() == whole ? in_whole_walks : in_short_ones);
         }
-        EXPECT_GT(in_whole_walks, 0) << bytes;  // whichever costs less, the other extent was tried
-        EXPECT_GT(in_short_ones, 0) << bytes;
+        EXPECT_EQ(in_whole_walks > 0, row.walks_whole) << row.name;
+        EXPECT_GT(in_short_ones, 0) << row.name;
     }
 }
 
@@ -398,50 +404,41 @@ TEST(PayloadRing, carries_messages_between_real_threads) {
     consumer.join();
 }
 
-/// A model of stores that walk through a ring, half a block each, and of their costs. If the
-/// processes share a cache, a plain store is dear when the one before left the line in memory.
-class Stores {
-public:
-    explicit Stores(StoreTrials& trials) : trials_(trials) {}
-
-    void walk(bool shared_cache) {
-        for (std::uint64_t block = 0; block < blocks; ++block) {
-            if (trials_.is_open(block))
-                trials_.end(block, {0, 0}, ++told_[block]);
-            else
-                trials_.forget(block);
-            StoreTrials::Ways ways{trials_.now(), trials_.now()};
-            const bool trial = trials_.is_due(block);
-            if (trial) ways = trials_.start(block, told_[block]);
-            const std::uint64_t tried = cost(ways.tried, before_[block].tried, shared_cache);
-            const std::uint64_t usual = cost(ways.usual, before_[block].usual, shared_cache);
-            if (trial) trials_.stored(block, {tried, usual});
-            before_[block] = ways;
+/// Stores blocks until so many samples have been taken, each of which took so many ticks.
+void take_samples(DistanceEstimate& distance, int samples, std::uint64_t ticks) {
+    while (samples > 0)
+        if (distance.is_due()) {
+            distance.note(ticks);
+            --samples;
         }
+}
+
+TEST(DistanceEstimate, follows_the_processes) {
+    DistanceEstimate distance;
+    EXPECT_EQ(distance.now(), Distance::near);
+    for (int i = 0; i < 3; ++i) {
+        take_samples(distance, 3, 6000);
+        EXPECT_EQ(distance.now(), Distance::far);
+        take_samples(distance, 3, 300);
+        EXPECT_EQ(distance.now(), Distance::near);
     }
+}
 
-private:
-    static constexpr std::uint64_t blocks = 128;
-
-    static std::uint64_t cost(Copy way, Copy before, bool shared_cache) {
-        if (way == Copy::around_cache) return 500;
-        return !shared_cache ? 5000 : before != Copy::around_cache ? 200 : 900;
+TEST(DistanceEstimate, is_not_changed_by_a_thread_that_lost_its_core) {
+    DistanceEstimate distance;
+    for (int i = 0; i < 20; ++i) {
+        take_samples(distance, 2, 1'000'000);
+        take_samples(distance, 1, 300);
+        EXPECT_EQ(distance.now(), Distance::near);
     }
+}
 
-    StoreTrials& trials_;
-    std::array<std::uint64_t, blocks> told_{};
-    std::array<StoreTrials::Ways, blocks> before_{};
-};
-
-TEST(StoreTrials, find_the_way_back_to_lines_that_lie_in_memory) {
-    StoreTrials trials;
-    Stores stores(trials);
-    for (int i = 0; i < 20; ++i) stores.walk(false);
-    EXPECT_EQ(trials.now(), Copy::around_cache);
-    for (int i = 0; i < 200; ++i) stores.walk(true);
-    EXPECT_NE(trials.now(), Copy::around_cache);
-    for (int i = 0; i < 200; ++i) stores.walk(false);
-    EXPECT_EQ(trials.now(), Copy::around_cache);
+TEST(DistanceEstimate, has_few_samples_after_the_first_blocks) {
+    DistanceEstimate distance;
+    int samples = 0;
+    for (int block = 0; block < 100'000; ++block) samples += distance.is_due() ? 1 : 0;
+    EXPECT_GT(samples, 1000);
+    EXPECT_LT(samples, 2000);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "objects/predefined.hpp"
 #include "platform/limits.hpp"
 #include "platform/printing.hpp"
+#include "tool/copies.hpp"
 
 namespace heddle::objects {
 namespace {
@@ -107,6 +108,7 @@ Process::Process(launch::Job joined, node::Node mapped)
     launch::NodeMap().swap(job.nodes);  // `numbers` has them from now on, in less memory
     make_predefined(*this);
     if (settings.line_buffering == tool::Switch::on) platform::protect_output();
+    platform::use_copy_row(tool::copy_row_for(settings));
     // launch::join() has written the same, if there is a job to be joined.
     node.page(static_cast<std::size_t>(number()))
         .pid.store(static_cast<std::uint32_t>(getpid()), relaxed);

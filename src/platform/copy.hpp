@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// Methods of copying memory that differ in cost when another core has the lines. None is the best
-/// on every processor: code that copies much tries them (copy_choice.hpp).
+/// on every processor (copy_table.hpp).
 
 #include <algorithm>
 #include <cstddef>

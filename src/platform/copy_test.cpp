@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "platform/copy_choice.hpp"
+#include "platform/copy_table.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "tool/copies.hpp"
+
 namespace {
 
 using heddle::platform::Copy;
-using heddle::platform::CopyChoice;
-using heddle::platform::CopyTrials;
+using heddle::tool::Copies;
+using heddle::tool::copy_row_for;
 
 /// Returns whether exactly `bytes` arrive. `from` and `to` are offsets from the beginning of a
 /// line.
@@ -42,48 +44,22 @@ TEST(Copy, of_any_length_between_any_places_by_any_way) {
                     EXPECT_TRUE(copies(way, from, to, bytes)) << "way " << static_cast<int>(way);
 }
 
-/// Notes the cost of half a block by the method in use and by the one tried.
-void try_way(CopyChoice& choice, Copy tried, std::uint64_t usual_ticks, std::uint64_t tried_ticks) {
-    choice.learn(choice.now(), usual_ticks, tried, tried_ticks);
+TEST(CopyRow, is_the_generic_one_for_a_processor_without_a_row) {
+    const auto rows = heddle::platform::copy_rows();
+    EXPECT_STREQ(rows.front().name, "generic");
+    const auto& own = heddle::platform::copy_row_of_processor();
+    EXPECT_TRUE(&own >= rows.data() && &own < rows.data() + rows.size());
 }
 
-TEST(CopyChoice, takes_the_way_that_costs_less) {
-    CopyChoice choice;
-    EXPECT_EQ(choice.now(), Copy::by_library);
-    for (int i = 0; i < 8; ++i) {
-        try_way(choice, Copy::around_cache, 400, 80);
-        if (choice.now() == Copy::by_library) try_way(choice, Copy::by_vectors, 400, 390);
-    }
-    EXPECT_EQ(choice.now(), Copy::around_cache);
-    for (int i = 0; i < 30 && choice.now() == Copy::around_cache;
-         ++i) {  // the processes have moved
-        try_way(choice, Copy::by_library, 200, 160);
-        try_way(choice, Copy::by_vectors, 200, 80);
-    }
-    EXPECT_EQ(choice.now(), Copy::by_vectors);
-}
-
-TEST(CopyChoice, is_not_changed_by_a_small_gain_or_one_disturbance) {
-    CopyChoice choice;
-    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 390);
-    EXPECT_EQ(choice.now(), Copy::by_library);
-    try_way(choice, Copy::around_cache, 400'000, 400);
-    for (int i = 0; i < 8; ++i) try_way(choice, Copy::around_cache, 400, 400);
-    EXPECT_EQ(choice.now(), Copy::by_library);
-}
-
-TEST(CopyTrials, copy_whatever_way_is_tried) {
-    CopyTrials<> trials{};
-    CopyTrials<Copy::by_vectors, Copy::around_cache> long_ones{};
-    std::vector<std::byte> from(20'001), to(from.size());
-    for (int round = 0; round < 300; ++round) {
-        for (std::size_t i = 0; i < from.size(); ++i)
-            from[i] = static_cast<std::byte>(i + static_cast<std::size_t>(round));
-        trials.copy(to.data(), from.data(), from.size());
-        ASSERT_EQ(from, to);
-        std::fill(to.begin(), to.end(), std::byte{0});
-        long_ones.copy(to.data(), from.data(), from.size());
-        ASSERT_EQ(from, to);
+TEST(CopyRow, is_chosen_by_the_knob_of_its_name) {
+    heddle::tool::Settings settings;
+    settings.copies = Copies::automatic;
+    EXPECT_EQ(&copy_row_for(settings), &heddle::platform::copy_row_of_processor());
+    const auto names = heddle::tool::spelled<Copies>;
+    ASSERT_EQ(names.size(), heddle::platform::copy_rows().size() + 1);
+    for (std::size_t i = 1; i < names.size(); ++i) {
+        settings.copies = static_cast<Copies>(i);
+        EXPECT_STREQ(copy_row_for(settings).name, names[i]);
     }
 }
 

@@ -25,6 +25,13 @@ inline constexpr const char* single_copy_names[] = {"auto", "always", "never"};
 template <>
 inline constexpr std::span<const char* const> spelled<SingleCopy> = single_copy_names;
 
+/// The processor's row of platform/copy_table.hpp, or one of its rows, in their order.
+enum class Copies : std::uint8_t { automatic, generic, amd_25, amd_26, intel_6_167 };
+inline constexpr const char* copies_names[] = {"auto", "generic", "amd_25", "amd_26",
+                                               "intel_6_167"};
+template <>
+inline constexpr std::span<const char* const> spelled<Copies> = copies_names;
+
 /// The values of the launcher's -initial-errhandler (MPI 5.0, 11.5).
 enum class InitialErrhandler : std::uint8_t { fatal, abort, give_back };
 inline constexpr const char* initial_errhandler_names[] = {"mpi_errors_are_fatal",
