@@ -43,8 +43,8 @@ public:
 private:
     static constexpr std::uint64_t few = 128;  ///< blocks until samples are seldom
     static constexpr std::uint64_t often = 8, seldom = 64;
-    /// 50 for each line. The counter has 2 to 4 ticks in a nanosecond.
-    static constexpr std::uint64_t least_far = 50 * sample_bytes / 64;
+    /// 40 for each line. The counter has 2 to 4 ticks in a nanosecond. Near lines take 7 to 10.
+    static constexpr std::uint64_t least_far = 40 * sample_bytes / 64;
     static constexpr unsigned enough = 3;
 
     Distance now_ = Distance::near;
