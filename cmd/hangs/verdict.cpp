@@ -363,6 +363,16 @@ bool knows_all(const Snapshot& snapshot) {
     });
 }
 
+/// Returns true if no wait needs any of these ranks, which are free and visibly do nothing.
+bool needs_none_of(const std::vector<int>& idle, Graph graph) {
+    for (const int rank : idle) graph[static_cast<std::size_t>(rank)].free = false;
+    const Release released = release(graph);
+    return std::none_of(released.stuck.begin(), released.stuck.end(),
+                        [](const std::vector<bool>& waits) {
+                            return std::find(waits.begin(), waits.end(), true) != waits.end();
+                        });
+}
+
 Verdict while_busy(const std::vector<int>& busy, bool knows) {
     const bool one = busy.size() == 1;
     if (knows)
@@ -380,7 +390,7 @@ Verdict without_proof(const Snapshot& first, const Snapshot& second, const Graph
     for (std::size_t i = 0; i < graph.size(); ++i)
         if (graph[i].free)
             (is_busy(first.ranks[i], second.ranks[i]) ? busy : idle).push_back(static_cast<int>(i));
-    if (!busy.empty()) return while_busy(busy, knows_all(second));
+    if (!busy.empty()) return while_busy(busy, knows_all(second) && needs_none_of(idle, graph));
     if (idle.empty())
         return {Verdict::Kind::none, {}, {"no verdict: what is waited for is not known"}};
     return {Verdict::Kind::none,

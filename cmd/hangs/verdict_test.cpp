@@ -290,6 +290,17 @@ TEST(Verdict, says_that_there_is_no_deadlock_where_a_rank_runs) {
     EXPECT_EQ(verdict.sentences.front(), "no deadlock: rank 2 runs");
 }
 
+TEST(Verdict, is_none_where_a_rank_runs_and_another_waits_for_one_that_sleeps) {
+    Looks job(4);
+    job.receives(0, 1);
+    job.receives(3, 2);
+    job.runs(2);
+    EXPECT_EQ(job.verdict().sentences.front(),
+              "no verdict: rank 2 runs, and others may wait for it");
+    job.now.ranks[0].waiting.clear();
+    EXPECT_EQ(job.verdict().sentences.front(), "no deadlock: rank 2 runs");
+}
+
 TEST(Verdict, says_that_there_is_no_deadlock_where_a_rank_has_tested) {
     Looks job(2);
     job.receives(0, 1);
