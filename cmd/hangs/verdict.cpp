@@ -366,11 +366,7 @@ bool knows_all(const Snapshot& snapshot) {
 /// Returns true if no wait needs any of these ranks, which are free and visibly do nothing.
 bool needs_none_of(const std::vector<int>& idle, Graph graph) {
     for (const int rank : idle) graph[static_cast<std::size_t>(rank)].free = false;
-    const Release released = release(graph);
-    return std::none_of(released.stuck.begin(), released.stuck.end(),
-                        [](const std::vector<bool>& waits) {
-                            return std::find(waits.begin(), waits.end(), true) != waits.end();
-                        });
+    return release(graph).first_stuck() < 0;
 }
 
 Verdict while_busy(const std::vector<int>& busy, bool knows) {

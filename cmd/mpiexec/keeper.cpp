@@ -389,6 +389,7 @@ void Keeper::conclude(const Verdict& verdict) {
     const int others = number_alive();
     const bool others_wait = verdict.ends_job && (others > 0 || !all_started());
     output_.catch_up();  // the rank's last words come before those of mpiexec
+    // A launcher itself reports on a rank that it has started.
     if (!job_.quiet && !starts_launcher())
         say(others_wait ? fmt::format("{}; the job is ended", verdict.text) : verdict.text);
     if (verdict.ends_job) end_job(SIGTERM);

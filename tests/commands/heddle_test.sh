@@ -107,6 +107,6 @@ if "$prefix/bin/heddle" nonsense 2>/dev/null; then echo "FAILED: nonsense was ac
 # Every collective has a line that fits any call.
 [ "$("$prefix/bin/heddle" info --collectives | grep -c '^[A-Z][a-z_]* *any *any ')" -ge 17 ] ||
     { echo "FAILED: the table of collectives" >&2; exit 1; }
-"$prefix/bin/heddle" info --copies | grep -Eq '^(generic|amd_25|amd_26|intel_6_167) ' &&
+[ "$("$prefix/bin/heddle" info --copies | grep -Ec '^(generic|amd_25|amd_26|intel_6_167) ')" -eq 4 ] &&
     HEDDLE_COPIES=amd_26 "$prefix/bin/heddle" info --copies | grep -qx 'In use here: amd_26' ||
     { echo "FAILED: the table of copies" >&2; exit 1; }
