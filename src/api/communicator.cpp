@@ -293,7 +293,7 @@ int create_by(Thread& thread, Communicator& parent, const objects::Group& group,
     if (const int error = comm::agree_on_context(thread, comm::Participants(parent), ranks,
                                                  group.rank, tag, part.context))
         return error;
-    part.local = group.processes;
+    part.local.assign(group.processes.begin(), group.processes.end());
     result = make(thread, parent, std::move(part));
     return MPI_SUCCESS;
 }

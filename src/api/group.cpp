@@ -86,7 +86,7 @@ int compare_groups(Thread&, Group first, Group second, Out<int> result) {
     return MPI_SUCCESS;
 }
 
-template <Members (*operation)(const Members&, const Members&)>
+template <Members (*operation)(objects::MembersView, objects::MembersView)>
 int combine(Thread& thread, Group first, Group second, Out<MPI_Group> result) {
     return hand_out_group(thread, *first, operation(first->processes, second->processes), *result);
 }
@@ -96,6 +96,7 @@ int include(Thread& thread, const objects::Group& group, std::span<const int> ra
     std::vector<bool> marked;
     if (const int error = mark(thread, group, ranks, marked)) return error;
     Members members;
+    members.reserve(ranks.size());
     for (const int rank : ranks) members.push_back(group.processes[static_cast<std::size_t>(rank)]);
     return hand_out_group(thread, group, std::move(members), result);
 }
@@ -105,6 +106,7 @@ int exclude(Thread& thread, const objects::Group& group, std::span<const int> ra
     std::vector<bool> marked;
     if (const int error = mark(thread, group, ranks, marked)) return error;
     Members members;
+    members.reserve(marked.size() - ranks.size());
     for (std::size_t i = 0; i < marked.size(); ++i)
         if (!marked[i]) members.push_back(group.processes[i]);
     return hand_out_group(thread, group, std::move(members), result);

@@ -144,7 +144,10 @@ int get_nth_pset(Thread& thread, Session session, Hints, Raw<int> n, InOut<int> 
 
 /// Returns the processes of a set, or none if there is no such set.
 objects::Members members_of(const Process& process, const std::string& name) {
-    if (objects::is_name_of_set(name, objects::world_set)) return process.world->group->processes;
+    if (objects::is_name_of_set(name, objects::world_set)) {
+        const objects::MembersView world = process.world->group->processes;
+        return {world.begin(), world.end()};
+    }
     if (objects::is_name_of_set(name, objects::self_set)) return {process.number()};
     return {};
 }

@@ -32,7 +32,7 @@ int create_from_group(core::Thread& thread, objects::Communicator& for_errors,
                       const objects::Group& group, std::string_view string, Part& part) {
     const Meeting place = meeting(string, common_names(thread, group.processes));
     const Participants participants(for_errors, place.context, group);
-    part.local = group.processes;
+    part.local.assign(group.processes.begin(), group.processes.end());
     return agree_on_context(thread, participants, everybody(participants), participants.me(),
                             place.tag, part.context);
 }

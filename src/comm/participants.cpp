@@ -15,12 +15,12 @@ Participants::Participants(objects::Communicator& communicator)
       first_(communicator.size()),
       me_(communicator.rank) {
     if (communicator.remote == nullptr) return;
-    const objects::Members& local = communicator.group->processes;
-    const objects::Members& remote = communicator.remote->processes;
+    const objects::MembersView local = communicator.group->processes;
+    const objects::MembersView remote = communicator.remote->processes;
     const bool local_first = communicator.is_first;
-    const objects::Members& first = local_first ? local : remote;
-    const objects::Members& second = local_first ? remote : local;
-    both_ = first;
+    const objects::MembersView first = local_first ? local : remote;
+    const objects::MembersView second = local_first ? remote : local;
+    both_.assign(first.begin(), first.end());
     both_.insert(both_.end(), second.begin(), second.end());
     processes_ = both_;
     first_ = static_cast<std::int32_t>(first.size());

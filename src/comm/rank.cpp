@@ -139,12 +139,13 @@ bool Rank::welcome(core::Thread& thread) {
     thread.sent_last = {};
     thread.exact_tags_from = engine_.exact_tags_from();
     engine_.requests().claims().enter(thread.claims);
-    engine_.threads().count(+1);
+    if (!thread.of_library) engine_.threads().count(+1);
     thread.visitor = engine_.recipes().visitor_for(thread);
     return !engine_.calls_are_sections();
 }
 
 void Rank::see_off(core::Thread& thread) {
+    if (thread.of_library) engine_.threads().count(+1);  // for its last work
     engine_.empty_pools(thread);
     engine_.requests().claims().leave(thread.claims);
     engine_.threads().count(-1);

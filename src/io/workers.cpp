@@ -11,24 +11,6 @@
 #include "platform/signals.hpp"
 
 namespace heddle::io {
-namespace {
-
-/// A thread of the library that is about to send or receive. It counts as one of the process as
-/// long as the object lives.
-class Present {
-public:
-    explicit Present(p2p::Engine& engine) noexcept : engine_(engine) {
-        engine_.threads().count(+1);
-    }
-    ~Present() { engine_.threads().count(-1); }
-    Present(const Present&) = delete;
-    Present& operator=(const Present&) = delete;
-
-private:
-    p2p::Engine& engine_;
-};
-
-}  // namespace
 
 Workers::~Workers() {
     {
@@ -70,7 +52,6 @@ void Workers::work() noexcept {
     cores_.apply();
     try {
         core::Thread& thread = objects::attach(process_, true);
-        const p2p::ProgramThreads::Aside aside(process_.engine->threads());
         run_all(thread);
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "heddle: rank %d: a thread for files ends: %s\n", process_.rank(),
@@ -90,8 +71,8 @@ void Workers::run_all(core::Thread& thread) {
         jobs_.pop_front();
         guard.unlock();
         {
-            std::optional<Present> present;
-            if (job->communicates()) present.emplace(*process_.engine);
+            std::optional<p2p::ProgramThreads::Present> present;
+            if (job->communicates()) present.emplace(process_.engine->threads());
             job->run(thread);
         }
         guard.lock();

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
-#include <set>
 
 namespace heddle::launch {
 namespace {
@@ -91,8 +90,8 @@ std::vector<Block> read_blocks(std::string_view text, int ranks) {
 
 }  // namespace
 
-std::size_t count_nodes(const NodeMap& map) {
-    return std::set<std::int32_t>(map.begin(), map.end()).size();
+bool has_several_nodes(const NodeMap& map) noexcept {
+    return std::any_of(map.begin(), map.end(), [&](std::int32_t node) { return node != map[0]; });
 }
 
 NodeMap read_process_mapping(std::string_view text, int ranks) {

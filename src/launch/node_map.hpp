@@ -11,8 +11,8 @@ namespace heddle::launch {
 /// Rank -> number of its node. Empty: not told.
 using NodeMap = std::vector<std::int32_t>;
 
-/// Returns how many nodes there are in the map.
-std::size_t count_nodes(const NodeMap& map);
+/// Returns whether the map has two nodes or more.
+bool has_several_nodes(const NodeMap& map) noexcept;
 
 /// Reads PMI-1's value PMI_process_mapping, "(vector,(FIRST_NODE,NODES,RANKS_EACH),...)", for so
 /// many ranks. It has blocks of ranks, and begins again with the first block if ranks are left.

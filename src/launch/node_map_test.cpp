@@ -38,10 +38,11 @@ TEST(NodeMap, is_empty_for_anything_else) {
         EXPECT_EQ(read_process_mapping(text, 4), NodeMap{}) << text;
 }
 
-TEST(NodeMap, counts_nodes) {
-    EXPECT_EQ(count_nodes({}), 0U);
-    EXPECT_EQ(count_nodes({3, 3, 3}), 1U);
-    EXPECT_EQ(count_nodes({0, 7, 0, 1}), 3U);
+TEST(NodeMap, tells_one_node_from_several) {
+    EXPECT_FALSE(has_several_nodes({}));
+    EXPECT_FALSE(has_several_nodes({3, 3, 3}));
+    EXPECT_TRUE(has_several_nodes({0, 7, 0, 1}));
+    EXPECT_TRUE(has_several_nodes({2, 2, 1}));
 }
 
 }  // namespace

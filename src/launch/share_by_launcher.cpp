@@ -54,7 +54,7 @@ struct Whereabouts {
 /// Returns the node map. A job on one node needs none, even if the launcher tells it.
 NodeMap nodes_of(Launcher& launcher) {
     NodeMap map = launcher.node_map();
-    return count_nodes(map) > 1 ? map : NodeMap{};
+    return has_several_nodes(map) ? map : NodeMap{};
 }
 
 /// Refuses a rank in another place. Ranks of a node share memory, and a launcher that does not tell

@@ -11,7 +11,7 @@ namespace {
 
 class Ranks {
 public:
-    explicit Ranks(const Members& group) {
+    explicit Ranks(MembersView group) {
         ranks_.reserve(group.size());
         for (std::size_t i = 0; i < group.size(); ++i)
             ranks_.emplace(group[i], static_cast<std::int32_t>(i));
@@ -27,12 +27,24 @@ private:
 };
 
 /// Returns the members of `first` that are, or are not, in `second`.
-Members filtered(const Members& first, const Members& second, bool in_second) {
+Members filtered(MembersView first, MembersView second, bool in_second) {
     const Ranks other(second);
     Members result;
     for (const std::int32_t process : first)
         if (other.holds(process) == in_second) result.push_back(process);
     return result;
+}
+
+/// Returns the part of MPI_COMM_WORLD's group that is equal to these processes, or nothing.
+MembersView part_of_world(const Process& process, MembersView processes) {
+    if (process.world == nullptr || processes.empty() ||
+        process.numbers.is_guest(processes.front()))
+        return {};
+    const MembersView world = process.world->group->processes;
+    const auto first = static_cast<std::size_t>(process.numbers.rank_of(processes.front()));
+    if (processes.size() > world.size() - first) return {};
+    const MembersView part = world.subspan(first, processes.size());
+    return std::ranges::equal(part, processes) ? part : MembersView{};
 }
 
 }  // namespace
@@ -41,11 +53,16 @@ Group& make_group(Process& process, std::vector<std::int32_t> processes, Session
     Group* group = Process::make(process.groups, core::Kind::group);
     if (group == nullptr) throw std::bad_alloc();
     group->handles.store(0, relaxed);
-    const auto at = std::find(processes.begin(), processes.end(), process.number());
+    group->processes = part_of_world(process, processes);
+    if (group->processes.empty()) {
+        group->own = std::move(processes);
+        group->processes = group->own;
+    }
+    const MembersView members = group->processes;
+    const auto at = std::find(members.begin(), members.end(), process.number());
     group->rank =
-        at == processes.end() ? MPI_UNDEFINED : static_cast<std::int32_t>(at - processes.begin());
-    group->processes = std::move(processes);
-    process.count_mentions(group->processes, +1);
+        at == members.end() ? MPI_UNDEFINED : static_cast<std::int32_t>(at - members.begin());
+    process.count_mentions(members, +1);
     group->session = session;
     if (session != nullptr) session->retain();
     return *group;
@@ -54,7 +71,8 @@ Group& make_group(Process& process, std::vector<std::int32_t> processes, Session
 void drop(Process& process, Group& group) noexcept {
     if (!group.release_reference()) return;
     process.count_mentions(group.processes, -1);
-    decltype(group.processes)().swap(group.processes);  // an assignment of {} would keep the memory
+    group.processes = {};
+    Members().swap(group.own);  // an assignment of {} would keep the memory
     if (group.session != nullptr) drop(process, *group.session);
     group.session = nullptr;
     Process::destroy(process.groups, group);
@@ -69,7 +87,7 @@ MPI_Group handle_of(Process& process, Group& group) noexcept {
     return MPI_GROUP_EMPTY;
 }
 
-Members ranks_of(std::span<const std::int32_t> processes, const Members& group) {
+Members ranks_of(MembersView processes, MembersView group) {
     const Ranks ranks(group);
     Members result;
     result.reserve(processes.size());
@@ -77,23 +95,19 @@ Members ranks_of(std::span<const std::int32_t> processes, const Members& group) 
     return result;
 }
 
-Members united(const Members& first, const Members& second) {
-    Members result = first;
+Members united(MembersView first, MembersView second) {
+    Members result(first.begin(), first.end());
     const Members rest = filtered(second, first, false);
     result.insert(result.end(), rest.begin(), rest.end());
     return result;
 }
 
-Members intersected(const Members& first, const Members& second) {
-    return filtered(first, second, true);
-}
+Members intersected(MembersView first, MembersView second) { return filtered(first, second, true); }
 
-Members without(const Members& first, const Members& second) {
-    return filtered(first, second, false);
-}
+Members without(MembersView first, MembersView second) { return filtered(first, second, false); }
 
-int compared(const Members& first, const Members& second) {
-    if (first == second) return MPI_IDENT;
+int compared(MembersView first, MembersView second) {
+    if (std::ranges::equal(first, second)) return MPI_IDENT;
     if (first.size() != second.size()) return MPI_UNEQUAL;
     return intersected(first, second).size() == first.size() ? MPI_SIMILAR : MPI_UNEQUAL;
 }

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <random>
 
+#include "objects/process.hpp"
+#include "testing/job.hpp"
+
 namespace {
 
 using namespace heddle::objects;
@@ -50,6 +53,36 @@ TEST(Group, algebra_agrees_with_the_rule) {
         const int expected = a == b ? MPI_IDENT : sorted_a == sorted_b ? MPI_SIMILAR : MPI_UNEQUAL;
         EXPECT_EQ(compared(a, b), expected) << "seed " << seed;
     }
+}
+
+/// A group as MPI_Group_incl makes it of MPI_COMM_WORLD's ranks, and whether it has a table.
+void expect_table(Process& process, const Members& ranks, bool has_table) {
+    Members processes;
+    for (const std::int32_t rank : ranks) processes.push_back(process.numbers.number_of(rank));
+    Group& group = make_group(process, processes);
+    EXPECT_TRUE(std::ranges::equal(group.processes, processes));
+    EXPECT_EQ(!group.own.empty(), has_table);
+    const auto at = std::ranges::find(processes, process.number());
+    EXPECT_EQ(
+        group.rank,
+        at == processes.end() ? MPI_UNDEFINED : static_cast<std::int32_t>(at - processes.begin()));
+    drop(process, group);
+}
+
+TEST(Group, of_ranks_that_follow_each_other_has_no_table) {
+    using Nodes = heddle::launch::NodeMap;
+    for (const Nodes& nodes :
+         {Nodes{0, 0, 0, 0}, Nodes{0, 0, 1, 1}, Nodes{0, 1, 0, 1}, Nodes{1, 0, 0, 2}})
+        heddle::testing::run_job({.nodes = nodes}, [](int, int) {
+            Process& process = *attached_thread()->process;
+            for (const Members& ranks :
+                 {Members{0, 1, 2, 3}, Members{1, 2}, Members{2, 3}, Members{3}})
+                expect_table(process, ranks, false);
+            for (const Members& ranks :
+                 {Members{3, 2}, Members{0, 2}, Members{0, 1, 3}, Members{2, 3, 0}})
+                expect_table(process, ranks, true);
+            expect_table(process, {}, false);
+        });
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ void make_predefined(Process& process) {
     process.errors_return->retain();
 
     Members everyone;
+    everyone.reserve(static_cast<std::size_t>(process.size()));
     for (std::int32_t rank = 0; rank < process.size(); ++rank)
         everyone.push_back(process.numbers.number_of(rank));
     process.empty_group = &make_group(process, {});

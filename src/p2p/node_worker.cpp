@@ -74,7 +74,6 @@ void NodeWorker::work() noexcept try {
     const platform::LibraryCode library;
     cores_.apply();
     core::Thread& thread = objects::attach(process_, true);
-    const ProgramThreads::Aside aside(process_.engine->threads());
     sync::Doorbell& bell = process_.engine->base().mailbox().worker;
     sync::Naps naps;
     for (;;) {

@@ -25,7 +25,7 @@ public:
     /// Counts a thread of the program that has called MPI for the first time (+1), or has ended
     /// (-1).
     void count(int change) noexcept;
-    /// Returns the number of threads of the program, and the worker while it works.
+    /// Returns the number of threads of the program, and of those of the library that are present.
     std::uint32_t number() const noexcept { return lone_thread_.threads(); }
     /// Notes that the network has a thread, which is counted and hardly ever wants a core.
     void expect_network_worker() noexcept { network_workers_.store(1, relaxed); }
@@ -50,13 +50,16 @@ public:
             start_worker();
     }
 
-    /// While it lives, the calling thread does not count among those of the process.
-    class Aside {
+    /// While it lives, the calling thread of the library counts among those of the process. Such a
+    /// thread needs one for all that threads of the program must not do at the same time.
+    class Present {
     public:
-        explicit Aside(ProgramThreads& threads) noexcept : threads_(threads) { threads_.count(-1); }
-        ~Aside() { threads_.count(+1); }
-        Aside(const Aside&) = delete;
-        Aside& operator=(const Aside&) = delete;
+        explicit Present(ProgramThreads& threads) noexcept : threads_(threads) {
+            threads_.count(+1);
+        }
+        ~Present() { threads_.count(-1); }
+        Present(const Present&) = delete;
+        Present& operator=(const Present&) = delete;
 
     private:
         ProgramThreads& threads_;

@@ -37,6 +37,7 @@ void NetworkWorker::work() {
     if (network_.counts_traffic() && thread.attached != nullptr)
         thread.attached->of_library.store(node::of_library_and_counted, relaxed);
     Engine& engine = *process_.engine;
+    const ProgramThreads::Present present(engine.threads());
     UnexpectedNotice& notice = engine.polling().unexpected_notice();
     while (!ends_.load(relaxed)) {
         const std::uint32_t sleepers = engine.polling().sleepers();
