@@ -7,6 +7,9 @@
 /// and read after it has been received. Programs do so, too, and the time includes it. A short
 /// warm-up sets the number of round trips, so that all sizes take about the same time.
 ///
+/// With --direction one, rank 0 calls MPI_Send and rank 1 MPI_Recv, again and again. With both,
+/// they call MPI_Sendrecv. The time is that of one call.
+///
 /// With --between jobs the partner is a process of another job, which the program starts by
 /// MPI_Comm_spawn. Messages then go over the intercommunicator. With --between merged they go over
 /// the communicator that MPI_Intercomm_merge makes of it.
@@ -20,6 +23,7 @@ namespace {
 constexpr const char* usage =
     "pingpong --sizes 0,8,64,1K,... --level single|multiple\n"
     "         --window N (0: one message at a time) --buffers alone|written\n"
+    "         --direction turns|one|both (with a window of 0)\n"
     "         --seconds S (of one repetition) --repetitions N\n"
     "         --between ranks (2 ranks)|jobs|merged (1 rank, which starts the other)\n"
     "         --core N (with jobs and merged: that of the process which is started)\n";
@@ -28,6 +32,7 @@ struct Plan {
     std::vector<long> sizes;
     std::string level, buffers;
     int window;
+    std::string direction;
     double seconds;
     int repetitions;
     std::string between;
@@ -42,6 +47,7 @@ Plan read_plan(int argc, char** argv) {
     plan.level = options.choice("level", "multiple", {"single", "multiple"});
     plan.buffers = options.choice("buffers", "alone", {"alone", "written"});
     plan.window = static_cast<int>(options.integer("window", 0));
+    plan.direction = options.choice("direction", "turns", {"turns", "one", "both"});
     plan.seconds = options.real("seconds", 0.05);
     plan.repetitions = static_cast<int>(options.integer("repetitions", 9, 1));
     plan.between = options.choice("between", "ranks", {"ranks", "jobs", "merged"});
@@ -110,6 +116,8 @@ public:
     Exchange(const Plan& plan, const Pair& pair, long size)
         : pair_(pair),
           window_(plan.window),
+          turns_(plan.direction == "turns"),
+          both_(plan.direction == "both"),
           written_(plan.buffers == "written"),
           size_(static_cast<int>(size)),
           out_(places() * static_cast<std::size_t>(size) + 1, 'o'),
@@ -119,12 +127,13 @@ public:
     /// Returns the seconds that `trips` round trips take.
     double round_trips(long trips) {
         const double start = bench::now();
-        for (long k = 0; k < trips; ++k) window_ == 0 ? there_and_back() : one_way();
+        for (long k = 0; k < trips; ++k)
+            window_ != 0 ? one_way() : both_ ? at_once() : one_trip();
         return bench::now() - start;
     }
 
-    /// Returns the number of messages that follow each other in a round trip.
-    int messages() const { return window_ == 0 ? 2 : window_; }
+    /// Returns the number of messages that follow each other in a trip.
+    int messages() const { return window_ != 0 ? window_ : turns_ ? 2 : 1; }
 
     /// Sets `number` on both processes to that of the first.
     void agree(long& number) {
@@ -156,10 +165,17 @@ private:
         read(in_.data());
     }
 
-    void there_and_back() {
+    void one_trip() {
         if (pair_.first) send();
-        receive();
-        if (!pair_.first) send();
+        if (turns_ || !pair_.first) receive();
+        if (turns_ && !pair_.first) send();
+    }
+
+    void at_once() {
+        write(out_.data());
+        MPI_Sendrecv(out_.data(), size_, MPI_CHAR, pair_.peer, tag, in_.data(), size_, MPI_CHAR,
+                     pair_.peer, tag, pair_.comm, MPI_STATUS_IGNORE);
+        read(in_.data());
     }
 
     void one_way() {
@@ -184,6 +200,7 @@ private:
 
     const Pair pair_;
     const int window_;
+    const bool turns_, both_;
     const bool written_;
     const int size_;
     std::vector<char> out_, in_;

@@ -206,7 +206,7 @@ def checked(made: argparse.ArgumentParser) -> argparse.Namespace:
 
 def write_parameters(args: argparse.Namespace, bench: Bench, model: logp.Model, title: str) -> None:
     repeated = ("--seconds", f"{5 * args.seconds:g}", "--repetitions", str(args.repetitions))
-    more = scale_parameters.measured(bench.pingpong, args.hosts, repeated)
+    more = scale_parameters.measured(bench.pingpong, args.hosts, repeated, model)
     if args.hosts == 1:
         more["signal_us"] = min(bench.machine.seen_ns) / 2000
     args.parameters.write_text(scale_parameters.printed(title, model, more), encoding="utf-8")

@@ -99,7 +99,7 @@ private:
 /// turns at the same time (gang scheduling). This lasts until the kernel takes a core from one of
 /// them.
 bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
-    const bool crowded = thread.patience.crowded || thread.engine->polling().short_of_cores();
+    const bool crowded = thread.patience.crowded() || thread.engine->polling().short_of_cores();
     const progress::Peer peer = crowded ? peer_of(schedule, step) : progress::Peer();
     for (int i = 0; i < short_spin && peer.state() != progress::PeerState::waits; ++i) {
         if (word_of(step).reached(step.turn)) return true;

@@ -123,10 +123,14 @@ struct Patience {
     std::chrono::nanoseconds cost_of_sleep{120'000};
     std::uint32_t polls =
         0;  ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet
-    /// Ticks that offering the core takes when no other thread takes it.
-    std::uint32_t quick_offer = 0;
+    /// Ticks that offering the core takes when no other thread takes it: the fewest seen, at most
+    /// some microseconds.
+    std::uint32_t quick_offer = 6'000;
+    /// Offers that no thread takes, until no other thread seems to want this core. Until then it is
+    /// crowded, and offered after every poll.
+    std::uint8_t offers_to_go = 0;
     std::uint32_t answers = 0;  ///< within bursts on a crowded core, since one was in vain
-    bool crowded = false;       ///< other threads want this core: offer it after every poll
+    bool crowded() const noexcept { return offers_to_go != 0; }
     // On a crowded core:
     std::int32_t peer = -1;        ///< number of the process that answered last
     std::uint8_t vain_bursts = 0;  ///< in a row, for a peer that seemed to run

@@ -26,8 +26,8 @@ struct Group : core::Handed {
 };
 
 /// Makes a group of these processes (launch/numbering.hpp), with one reference. Ranks that follow
-/// each other in MPI_COMM_WORLD share its memory, so that a split or a copy of a large job keeps no
-/// table of it. Throws std::bad_alloc.
+/// each other in MPI_COMM_WORLD share its memory: a split or a copy of a large job keeps no table.
+/// Throws std::bad_alloc.
 Group& make_group(Process& process, std::vector<std::int32_t> processes,
                   Session* session = nullptr);
 /// Drops a reference. The last one destroys the group.

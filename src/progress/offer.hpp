@@ -2,6 +2,7 @@
 #pragma once
 /// The offer of a core to other threads, by a thread that spins.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/thread.hpp"
@@ -10,18 +11,29 @@
 
 namespace heddle::progress {
 
+/// Offers in a row that no thread takes, until a crowded core is one that no other thread wants.
+/// The kernel may run the thread again although others want the core. It does so if they are in
+/// other sessions or control groups.
+inline constexpr std::uint8_t offers_until_alone = 8;
 inline constexpr std::uint32_t long_offer = 600'000;  ///< ticks, some tenths of a millisecond
 
-/// Offers the core, and notes whether another thread took it. Returns false if that thread kept it
-/// for long. It computes then, and a sleep gets the core back sooner than an offer.
+/// Notes an offer that took so many ticks. Returns false if another thread kept the core for long.
+/// That thread computes, and a sleep gets the core back sooner than an offer.
+inline bool note_offer(core::Patience& patience, std::uint32_t took) noexcept {
+    patience.quick_offer = std::min(patience.quick_offer, took);
+    // An offer that no thread takes costs one system call, twice that is still one.
+    if (took > 2 * patience.quick_offer)
+        patience.offers_to_go = offers_until_alone;
+    else if (patience.offers_to_go != 0)
+        --patience.offers_to_go;
+    return took < long_offer;
+}
+
+/// Offers the core. Returns as note_offer().
 inline bool offer_core(core::Patience& patience) noexcept {
     const std::uint64_t before = platform::ticks();
     sync::Native::yield();
-    const auto took = static_cast<std::uint32_t>(platform::ticks() - before);
-    if (patience.quick_offer == 0 || took < patience.quick_offer) patience.quick_offer = took;
-    // An offer that no thread takes costs one system call, twice that is still one.
-    patience.crowded = took > 2 * patience.quick_offer;
-    return took < long_offer;
+    return note_offer(patience, static_cast<std::uint32_t>(platform::ticks() - before));
 }
 
 }  // namespace heddle::progress

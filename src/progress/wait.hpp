@@ -73,7 +73,7 @@ template <class Engine, Condition C>
 bool poll_until(Engine& engine, core::Thread& thread, C& condition) {
     for (std::uint32_t polls = 1; !condition.holds(); ++polls) {
         engine.poll_without_sleep(thread);
-        if (thread.patience.crowded || engine.short_of_cores() || polls % WaitPolicy::burst == 0)
+        if (thread.patience.crowded() || engine.short_of_cores() || polls % WaitPolicy::burst == 0)
             engine.offer_core(thread.patience);
         else
             platform::pause();
@@ -119,7 +119,7 @@ bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& 
     }
     WaitPolicy policy(patience, engine.company());
     while (policy.may_poll()) {
-        const bool crowded = patience.crowded || engine.short_of_cores();
+        const bool crowded = patience.crowded() || engine.short_of_cores();
         const Peer peer = crowded ? peer_of(engine, patience, condition) : Peer();
         policy.begin_burst(crowded, peer.state());
         for (;;) {

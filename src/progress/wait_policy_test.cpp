@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "progress/offer.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -156,6 +158,23 @@ TEST(WaitPolicy, the_cost_of_a_sleep_is_learned_from_rings_alone_and_has_bounds)
     EXPECT_EQ(patience.cost_of_sleep, WaitPolicy::most_cost_of_sleep);
     for (int i = 0; i < 50; ++i) learn(0ns, true);
     EXPECT_EQ(patience.cost_of_sleep, WaitPolicy::least_cost_of_sleep);
+}
+
+TEST(Offer, shows_a_crowded_core_until_several_in_a_row_find_no_taker) {
+    using heddle::progress::long_offer, heddle::progress::note_offer,
+        heddle::progress::offers_until_alone;
+    heddle::core::Patience patience;
+    EXPECT_FALSE(patience.crowded());
+    EXPECT_TRUE(note_offer(patience, 200'000));  // the first one of all is taken
+    EXPECT_TRUE(patience.crowded());
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 1; i < offers_until_alone; ++i) EXPECT_TRUE(note_offer(patience, 1'500));
+        EXPECT_TRUE(patience.crowded()) << "the kernel may run the thread again";
+        EXPECT_TRUE(note_offer(patience, 20'000));
+    }
+    for (int i = 0; i < offers_until_alone; ++i) EXPECT_TRUE(note_offer(patience, 1'500));
+    EXPECT_FALSE(patience.crowded());
+    EXPECT_FALSE(note_offer(patience, long_offer)) << "a thread that computes has taken it";
 }
 
 }  // namespace

@@ -65,9 +65,8 @@ struct CrowdedEngine {
     static bool short_of_cores() { return true; }
     static bool may_sleep() { return true; }
     /// No thread takes the core.
-    bool offer_core(heddle::core::Patience& patience) {
+    bool offer_core(heddle::core::Patience&) {
         ++offers;
-        patience.crowded = false;
         return true;
     }
     static bool poll_without_sleep(heddle::core::Thread&) { return false; }

@@ -50,7 +50,8 @@ double Curve::at(std::uint64_t bytes) const noexcept {
 void read_parameters(std::istream& file, const std::string& name, Link& link, Parameters& all) {
     const std::map<std::string, std::function<void(std::istream&)>> readers = {
         {"way_us", [&](std::istream& words) { link.way = read_curve(words); }},
-        {"overhead_us", [&](std::istream& words) { link.overhead = read_curve(words); }},
+        {"o_s_us", [&](std::istream& words) { link.o_s = read_curve(words); }},
+        {"o_r_us", [&](std::istream& words) { link.o_r = read_curve(words); }},
         {"byte_us", [&](std::istream& words) { link.byte_us = read_number(words); }},
         {"most_copied",
          [&](std::istream& words) {
@@ -61,7 +62,7 @@ void read_parameters(std::istream& file, const std::string& name, Link& link, Pa
         {"combined_byte_us",
          [&](std::istream& words) { all.combined_byte_us = read_number(words); }},
         {"step_us", [&](std::istream& words) { all.step_us = read_number(words); }},
-        {"switch_us", [&](std::istream& words) { all.switch_us = read_number(words); }},
+        {"switch_us", [&](std::istream& words) { link.switch_us = read_number(words); }},
     };
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {

@@ -30,15 +30,20 @@ private:
 /// Messages between two ranks, at the distance of the measured ones.
 struct Link {
     Curve way;       ///< half a round trip: overheads, latency, and the gaps of all bytes
-    Curve overhead;  ///< processor time of a message at its sender, and again at its receiver: o_s
-                     ///< and o_r
+    Curve o_s, o_r;  ///< processor time of a message at its sender, and at its receiver
     double byte_us;  ///< G of many messages: time of a node's network for each byte
-    std::uint64_t most_copied;  ///< longer messages leave when their receives are posted
+    std::uint64_t most_copied;  ///< a longer message is announced, and leaves when its receive
+                                ///< has been answered
+    double switch_us;  ///< until a rank runs on a core that it shares with one at this distance
 
+    bool copies(std::uint64_t bytes) const noexcept { return bytes <= most_copied; }
+    /// Returns the time of the announcement of a long message and of its answer. `way` of a long
+    /// message includes both.
+    double handshake() const noexcept { return 2 * way.at(0); }
     /// Returns the time from the end of the sender's overhead until the receiver's can begin. It is
-    /// below 0 if a long message is taken while it arrives.
+    /// below 0 if the message arrives while it is sent, or is taken while it arrives.
     double latency(std::uint64_t bytes) const noexcept {
-        return way.at(bytes) - 2 * overhead.at(bytes);
+        return way.at(bytes) - (copies(bytes) ? 0 : handshake()) - o_s.at(bytes) - o_r.at(bytes);
     }
 };
 
@@ -49,7 +54,6 @@ struct Parameters {
     double copied_byte_us;    ///< for a copy
     double combined_byte_us;  ///< for an operand that is combined with another one
     double step_us;           ///< for any step, beside these
-    double switch_us;         ///< until another rank runs on a shared core
     std::string source;       ///< the source of these numbers, in words
 };
 

@@ -31,15 +31,16 @@ std::string problem_of(const std::string& text) {
 
 TEST(ScaleParameters, a_file_replaces_what_it_has) {
     Parameters all = default_parameters();
-    const double within = all.within.way.at(0), switches = all.switch_us;
+    const double within = all.within.way.at(0), switches = all.within.switch_us;
     std::istringstream file(
-        "# by heddle logp\nway_us 0:5 100:6.5\n\noverhead_us 0:1.5\nbyte_us 0.001\n");
+        "# by heddle logp\nway_us 0:5 100:6.5\n\no_s_us 0:1.5\no_r_us 0:1\nbyte_us 0.001\n");
     read_parameters(file, "f", all.between, all);
     EXPECT_DOUBLE_EQ(all.between.way.at(50), 5.75);
-    EXPECT_DOUBLE_EQ(all.between.overhead.at(50), 1.5);
+    EXPECT_DOUBLE_EQ(all.between.o_s.at(50), 1.5);
+    EXPECT_DOUBLE_EQ(all.between.o_r.at(50), 1);
     EXPECT_DOUBLE_EQ(all.between.byte_us, 0.001);
     EXPECT_DOUBLE_EQ(all.within.way.at(0), within);
-    EXPECT_DOUBLE_EQ(all.switch_us, switches);
+    EXPECT_DOUBLE_EQ(all.within.switch_us, switches);
 }
 
 TEST(ScaleParameters, lines_that_are_none_are_named) {

@@ -117,9 +117,9 @@ std::uint64_t pair_of(std::int32_t from, std::int32_t to) noexcept {
 
 void Simulation::send(Rank& rank, const Step& step) {
     const Link& way = link(rank.number, step.peer);
-    spend(rank, way.overhead.at(step.size));
-    const Message message{rank.clock, step.size, step.from,
-                          options_.buffers && step.size <= way.most_copied};
+    const bool copied = way.copies(step.size);
+    spend(rank, way.o_s.at(copied ? step.size : 0));
+    const Message message{rank.clock, step.size, step.from, options_.buffers && copied};
     if (!message.buffered) ++rank.pending;
     const std::uint64_t key = pair_of(rank.number, step.peer);
     Pair& pair = pairs_[key];
@@ -150,24 +150,30 @@ T Simulation::take_first(std::uint64_t pair, std::vector<T> Pair::* list) {
     return first;
 }
 
-/// Joins a message and its receive. A message that is not copied leaves when both are there.
+/// Joins a message and its receive. A message that is not copied has only been announced. It leaves
+/// when the answer of its receive has come, and its sender waits until then.
 void Simulation::meet(Rank& from, Rank& to, const Message& message, const Receive& receive) {
     const Link& way = link(from.number, to.number);
     const std::uint64_t bytes = message.bytes;
     if (bytes != receive.bytes) ++outcome_.wrong_lengths;
     if (options_.moves_data && bytes <= receive.bytes && bytes != 0)
         std::memcpy(receive.data, message.data, bytes);
-    const bool copied = bytes <= way.most_copied;
-    double left = copied ? message.time : std::max(message.time, receive.time);
+    double left = message.time;
+    if (!way.copies(bytes)) {
+        const double answered = std::max(message.time - way.o_s.at(0) + way.handshake(),
+                                         receive.time + way.handshake() / 2);
+        from.arrivals.push_back({answered, way.o_s.at(bytes)});
+        left = answered + way.o_s.at(bytes);
+    }
     double arrival = left;
     if (core_of(from) == nullptr || core_of(from) != core_of(to)) arrival += way.latency(bytes);
     if (&way == &parameters_.between) {
         left = through_network(leaving_, ranks_.node_of(from.number), left, bytes);
-        arrival = std::max(arrival, left - way.overhead.at(bytes));
+        arrival = std::max(arrival, left - way.o_r.at(bytes));
         arrival = through_network(coming_, ranks_.node_of(to.number), arrival, bytes);
     }
     count(from, to, bytes);
-    to.arrivals.push_back({arrival, way.overhead.at(bytes)});
+    to.arrivals.push_back({arrival, way.o_r.at(bytes)});
     if (!message.buffered) {
         from.sent = std::max(from.sent, left);
         if (--from.pending == 0 && from.waits) wake(from, left);
@@ -242,8 +248,10 @@ Simulation::Core* Simulation::core_of(const Rank& rank) noexcept {
 
 void Simulation::spend(Rank& rank, double us) {
     if (Core* core = core_of(rank)) {
-        const bool other = std::exchange(core->last, rank.number) != rank.number;
-        rank.clock = std::max(rank.clock, core->free) + (other ? parameters_.switch_us : 0);
+        const std::int32_t last = std::exchange(core->last, rank.number);
+        const bool switches = last >= 0 && last != rank.number;
+        rank.clock =
+            std::max(rank.clock, core->free) + (switches ? link(last, rank.number).switch_us : 0);
         core->free = rank.clock + us;
     }
     rank.clock += us;

@@ -8,8 +8,8 @@
 /// Messages       between two ranks are received in the order of their sends, and must have the
 ///                length of their receives. Unbuffered ones end for their sender when they are
 ///                received: a job that does not hang then hangs with no network.
-/// Time           of a message follows scale/parameters.hpp. Its overhead keeps the processor of
-///                either rank, its bytes keep the network of either node. Ranks that share a core
+/// Time           of a message follows scale/parameters.hpp. Its overheads keep the processors of
+///                both ranks, its bytes keep the network of either node. Ranks that share a core
 ///                take turns on it.
 /// Not simulated  messages that wake sleepers; matching; batches of messages to one rank.
 

@@ -29,7 +29,8 @@ OfRank look_at(Ranks& ranks, std::int32_t rank, CollectiveCall& call,
         if (step.kind != coll::Step::Kind::send && step.kind != coll::Step::Kind::receive) continue;
         const bool is_near = ranks.node_of(rank) == ranks.node_of(step.peer);
         const Link& link = is_near ? parameters.within : parameters.between;
-        seen.overheads_us += link.overhead.at(step.size);
+        const bool sends = step.kind == coll::Step::Kind::send;
+        seen.overheads_us += (sends ? link.o_s : link.o_r).at(step.size);
     }
     return seen;
 }

@@ -59,7 +59,7 @@ class Scale(unittest.TestCase):
 
     def test_parameters_of_a_file(self):
         file = WORK / "between"
-        file.write_text("# a test\nway_us 0:100\noverhead_us 0:0\nbyte_us 0\n")
+        file.write_text("# a test\nway_us 0:100\no_s_us 0:0\no_r_us 0:0\nbyte_us 0\n")
         rows = self.objects(*FLAT[:-1], "--between", str(file))["rows"]
         times = {row["algorithm"]: row["predicted_us"] for row in rows}
         self.assertAlmostEqual(times["dissemination"], 300, delta=1)
