@@ -121,8 +121,7 @@ private:
 struct Patience {
     /// Cost of a sleep and a wake-up. On a core that no other thread wants, a wait spins that long.
     std::chrono::nanoseconds cost_of_sleep{120'000};
-    std::uint32_t polls =
-        0;  ///< on a crowded core: polls worth doing before sleeping; 0: not learned yet
+    bool may_sleep = false;  ///< once asked for: waits of the process sleep
     /// Ticks that offering the core takes when no other thread takes it: the fewest seen, at most
     /// some microseconds.
     std::uint32_t quick_offer = 6'000;

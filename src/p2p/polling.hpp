@@ -59,6 +59,7 @@ public:
     bool poll_for_program(core::Thread& thread);
     /// Has every poll look at the network, too, from now on.
     void look_at_network() noexcept;
+    bool looks_far() const noexcept { return attention_.load(relaxed) != &base_.mailbox().rung; }
     /// Ends a progress call: runs work that was put off while locks were held.
     void finish(ProgressCall& call);
 

@@ -69,6 +69,7 @@ struct EngineOfAnother {
     static void poll_all(core::Thread&) {}
     static bool poll(core::Thread&, Instances) { return false; }
     static bool short_of_cores() { return true; }
+    static bool looks_far() { return false; }
     static bool may_sleep() { return true; }
     static bool offer_core(core::Patience& patience) { return progress::offer_core(patience); }
     static bool poll_without_sleep(core::Thread&) { return false; }

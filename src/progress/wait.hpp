@@ -113,15 +113,15 @@ void note_peer(core::Patience& patience, const C& condition) noexcept {
 template <class Engine, Condition C>
 bool spin(Engine& engine, core::Thread& thread, C& condition, Waits<Engine, C>& waits) {
     core::Patience& patience = thread.patience;
-    if (patience.polls == 0) [[unlikely]] {
+    if (!patience.may_sleep) [[unlikely]] {
         if (!engine.may_sleep()) return poll_until(engine, thread, condition);
-        patience.polls = WaitPolicy::most_polls;
+        patience.may_sleep = true;
     }
     WaitPolicy policy(patience, engine.company());
     while (policy.may_poll()) {
         const bool crowded = patience.crowded() || engine.short_of_cores();
         const Peer peer = crowded ? peer_of(engine, patience, condition) : Peer();
-        policy.begin_burst(crowded, peer.state());
+        policy.begin_burst(crowded, peer.state(), engine.looks_far());
         for (;;) {
             const bool moved = engine.poll(thread, condition.likely_instances());
             if (condition.holds()) {
@@ -275,10 +275,8 @@ void wait(Engine& engine, core::Thread& thread, C&& condition) {
     if (spin(engine, thread, condition, waits)) return note_peer(thread.patience, condition);
     waits.tell();
     platform::flush_output();
-    const std::chrono::nanoseconds before = sync::Native::now();
     park(engine, thread, condition, waits);
     note_peer(thread.patience, condition);
-    learn_from_sleep(thread.patience, sync::Native::now() - before);
 }
 
 }  // namespace heddle::progress

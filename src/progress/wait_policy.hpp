@@ -3,8 +3,9 @@
 /// Decides how a waiting thread polls, when it offers its core to others, and when it sleeps. It
 /// polls nothing itself and reads no clock: progress/wait.hpp says what has happened, and when.
 ///
-/// Spinning       in bursts of polls, the first without pauses. Between bursts the thread offers
-///                its core to others. On a core that no other thread wants it spins for a limited
+/// Spinning       in bursts of polls, the first without pauses. A burst takes some microseconds: it
+///                has fewer polls if each looks at the network, by a system call. Between bursts
+///                the thread offers its core to others. On a core that no other thread wants it spins for a limited
 ///                time. The limit is the recent cost of a sleep and a wake-up (within bounds). So
 ///                no wait takes more than twice its time, and short ones take no sleep (Karlin et
 ///                al., 1991). Messages that come meanwhile show that something is in progress, and
@@ -15,9 +16,9 @@
 ///                the peer is not known and answers tend to come within a burst (core::Company).
 ///                Parting two threads that answer each other costs two changes of threads per
 ///                answer.
-/// Patience       each thread learns how many polls a wait may take on a crowded core before it
-///                sleeps. Waits that ended in a long sleep shorten it; waits that ended in time
-///                lengthen it.
+/// Patience       on a crowded core a wait makes some hundred offers before it sleeps, which take
+///                about as long as a spin on a core of its own. Learning fewer from waits that ended
+///                in a long sleep locks itself in: it is the sleeps that make such waits long.
 /// State          of the thread in core::Patience, of the process in core::Company. This object
 ///                knows one wait.
 
@@ -34,20 +35,18 @@ namespace heddle::progress {
 class WaitPolicy {
 public:
     static constexpr std::uint32_t burst = 64;                ///< polls between two offers
+    static constexpr std::uint32_t far_burst = 8;             ///< if they look at the network
     static constexpr std::uint32_t polls_after_progress = 3;  ///< on a crowded core, too
     /// Answers within bursts before a single poll, on a crowded core.
     static constexpr std::uint32_t answers_per_share = 2048;
     static constexpr std::uint8_t most_vain_bursts = 4;
-    static constexpr std::uint32_t most_polls = 256;  ///< before a sleep, on a crowded core
-    static constexpr std::uint32_t fewest_polls = 16;
-    static constexpr std::uint32_t most_offers = 48;  ///< likewise
+    static constexpr std::uint32_t most_offers = 200;  ///< before a sleep, on a crowded core
     /// Between two offers of a core that no other thread wants.
     static constexpr std::uint32_t bursts_alone = 4;
     /// Bounds of the learned cost. Programs are out of step by a tenth of a millisecond all the
     /// time.
     static constexpr std::chrono::nanoseconds least_cost_of_sleep{120'000},
         most_cost_of_sleep{200'000};
-    static constexpr std::chrono::microseconds long_sleep{50};
 
     enum class Next : std::uint8_t { poll, offer_core, sleep };
 
@@ -55,14 +54,14 @@ public:
         : patience_(patience), company_(company) {}
 
     /// Returns false if the thread's patience with a crowded core is at an end.
-    bool may_poll() const noexcept { return polls_ < patience_.polls && offers_ < most_offers; }
+    bool may_poll() const noexcept { return offers_ < most_offers; }
 
     /// Begins a burst of polls. `crowded`: other threads want this core. `peer` is unknown if no
-    /// thread does.
-    void begin_burst(bool crowded, PeerState peer) noexcept {
+    /// thread does. `far`: polls look at the network.
+    void begin_burst(bool crowded, PeerState peer, bool far) noexcept {
         crowded_ = crowded;
         brief_ = crowded && polls_once(peer);
-        left_ = brief_ ? 1 : burst;
+        left_ = brief_ ? 1 : far ? far_burst : burst;
         more_ = burst;  // but other instances must have their turn
         moved_ = false;
     }
@@ -82,7 +81,6 @@ public:
     bool pauses() const noexcept { return bursts_ != 0 || offers_ != 0; }
     /// Notes that the event came in this burst.
     void note_event(PeerState peer) noexcept {
-        patience_.polls = std::min(most_polls, patience_.polls + 8);
         if (crowded_) note_answer(peer);
     }
     /// Notes that the burst is over, without the event.
@@ -96,11 +94,9 @@ public:
         if (now >= end_) return Next::sleep;
         return ++bursts_ % bursts_alone == 0 ? Next::offer_core : Next::poll;
     }
-    /// Notes an offer of the core. A poll costs little there, so offers count as polls.
+    /// Notes an offer of the core.
     void note_offer() noexcept {
-        if (!crowded_) return;
-        ++offers_;
-        polls_ += patience_.polls / most_offers + 1;
+        if (crowded_) ++offers_;
     }
 
 private:
@@ -136,7 +132,7 @@ private:
 
     core::Patience& patience_;
     core::Company& company_;
-    std::uint32_t polls_ = 0, offers_ = 0, bursts_ = 0;
+    std::uint32_t offers_ = 0, bursts_ = 0;
     std::uint32_t left_ = 0, more_ = 0;  ///< polls of this burst
     bool crowded_ = false, brief_ = false;
     bool moved_ = false;  ///< messages came in this burst
@@ -153,14 +149,6 @@ inline void learn_cost_of_sleep(core::Patience& patience, std::chrono::nanosecon
     patience.cost_of_sleep =
         std::clamp((3 * patience.cost_of_sleep + cost) / 4, WaitPolicy::least_cost_of_sleep,
                    WaitPolicy::most_cost_of_sleep);
-}
-
-/// Learns from a wait that ended in a sleep how long the next one polls on a crowded core.
-inline void learn_from_sleep(core::Patience& patience, std::chrono::nanoseconds slept) noexcept {
-    if (slept > WaitPolicy::long_sleep)
-        patience.polls = std::max(WaitPolicy::fewest_polls, patience.polls / 2);
-    else
-        patience.polls = std::min(WaitPolicy::most_polls, patience.polls * 2);
 }
 
 }  // namespace heddle::progress

@@ -19,11 +19,12 @@ using Next = WaitPolicy::Next;
 /// Waits of one thread on a simulated clock. A poll takes 100 ns, an offer of the core a
 /// microsecond.
 struct Waiter {
-    heddle::core::Patience patience{.polls = WaitPolicy::most_polls};
+    heddle::core::Patience patience{};
     heddle::core::Company company{};
     std::chrono::nanoseconds now{1s};
     bool crowded = false;
     PeerState peer = PeerState::unknown;
+    bool far = false;
 
     // The last wait:
     int polls = 0, offers = 0;
@@ -36,7 +37,7 @@ struct Waiter {
         polls = offers = 0;
         bursts.clear();
         while (policy.may_poll()) {
-            policy.begin_burst(crowded, peer);
+            policy.begin_burst(crowded, peer, far);
             bursts.push_back(0);
             do {
                 now += 100ns;
@@ -92,7 +93,7 @@ TEST(WaitPolicy, a_crowded_core_with_strangers_keeps_bursts_while_answers_come_w
     EXPECT_FALSE(waiter.wait(never));
     EXPECT_EQ(waiter.bursts.front(), 64);
     EXPECT_EQ(waiter.bursts.back(), 1) << "a burst was in vain";
-    EXPECT_LE(waiter.offers, 48);
+    EXPECT_LE(waiter.offers, static_cast<int>(WaitPolicy::most_offers));
     ASSERT_TRUE(waiter.wait(1));
     EXPECT_EQ(waiter.bursts.front(), 1);
 }
@@ -132,16 +133,20 @@ TEST(WaitPolicy, a_peer_that_runs_does_not_keep_the_core_for_ever) {
     EXPECT_EQ(first, static_cast<int>(WaitPolicy::answers_per_share) - 1);
 }
 
-TEST(WaitPolicy, long_sleeps_shorten_patience_and_short_ones_lengthen_it) {
+TEST(WaitPolicy, bursts_are_short_if_polls_look_at_the_network) {
+    for (const bool crowded : {false, true}) {
+        Waiter waiter{.crowded = crowded, .far = true};
+        EXPECT_FALSE(waiter.wait(never));
+        EXPECT_EQ(waiter.bursts.front(), 8) << crowded;
+    }
+}
+
+TEST(WaitPolicy, a_wait_that_has_slept_does_not_sleep_earlier_the_next_time) {
     Waiter waiter{.crowded = true, .peer = PeerState::waits};
-    EXPECT_FALSE(waiter.wait(never));
-    const int patient = waiter.polls;
-    for (int i = 0; i < 10; ++i) heddle::progress::learn_from_sleep(waiter.patience, 1ms);
-    EXPECT_EQ(waiter.patience.polls, WaitPolicy::fewest_polls);
-    EXPECT_FALSE(waiter.wait(never));
-    EXPECT_LT(waiter.polls, patient);
-    for (int i = 0; i < 10; ++i) heddle::progress::learn_from_sleep(waiter.patience, 10us);
-    EXPECT_EQ(waiter.patience.polls, WaitPolicy::most_polls);
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_FALSE(waiter.wait(never));
+        EXPECT_EQ(waiter.offers, static_cast<int>(WaitPolicy::most_offers));
+    }
 }
 
 TEST(WaitPolicy, the_cost_of_a_sleep_is_learned_from_rings_alone_and_has_bounds) {

@@ -19,6 +19,7 @@ struct BusyEngine {
     }
     void poll_all(heddle::core::Thread&) { came = true; }
     bool short_of_cores() const { return crowded; }
+    static bool looks_far() { return false; }
     static bool may_sleep() { return true; }
     static bool offer_core(heddle::core::Patience&) { return true; }
     static bool poll_without_sleep(heddle::core::Thread&) { return false; }
@@ -63,6 +64,7 @@ struct CrowdedEngine {
     }
     static void poll_all(heddle::core::Thread&) {}
     static bool short_of_cores() { return true; }
+    static bool looks_far() { return false; }
     static bool may_sleep() { return true; }
     /// No thread takes the core.
     bool offer_core(heddle::core::Patience&) {
