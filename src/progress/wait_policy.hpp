@@ -5,20 +5,20 @@
 ///
 /// Spinning       in bursts of polls, the first without pauses. A burst takes some microseconds: it
 ///                has fewer polls if each looks at the network, by a system call. Between bursts
-///                the thread offers its core to others. On a core that no other thread wants it spins for a limited
-///                time. The limit is the recent cost of a sleep and a wake-up (within bounds). So
-///                no wait takes more than twice its time, and short ones take no sleep (Karlin et
-///                al., 1991). Messages that come meanwhile show that something is in progress, and
-///                begin the time anew.
+///                the thread offers its core to others. On a core that no other thread wants it
+///                spins for a limited time. The limit is the recent cost of a sleep and a wake-up
+///                (within bounds). So no wait takes more than twice its time, and short ones take
+///                no sleep (Karlin et al., 1991). Messages that come meanwhile show that something
+///                is in progress, and begin the time anew.
 /// Crowded core   if there are more threads than cores, or if another thread took the offer. There,
 ///                one offer follows each poll: a thread that spins keeps the core from threads with
 ///                work. Bursts stay if the peer is known to run on another core. They also stay if
 ///                the peer is not known and answers tend to come within a burst (core::Company).
 ///                Parting two threads that answer each other costs two changes of threads per
 ///                answer.
-/// Patience       on a crowded core a wait makes some hundred offers before it sleeps, which take
-///                about as long as a spin on a core of its own. Learning fewer from waits that ended
-///                in a long sleep locks itself in: it is the sleeps that make such waits long.
+/// Patience       on a crowded core a wait makes 200 offers before it sleeps. They take the thread
+///                about as long as a spin on a core of its own. It learns no smaller number from
+///                long sleeps: sleeps themselves make such waits long, so it would never unlearn.
 /// State          of the thread in core::Patience, of the process in core::Company. This object
 ///                knows one wait.
 
