@@ -127,8 +127,7 @@ public:
     /// Returns the seconds that `trips` round trips take.
     double round_trips(long trips) {
         const double start = bench::now();
-        for (long k = 0; k < trips; ++k)
-            window_ != 0 ? one_way() : both_ ? at_once() : one_trip();
+        for (long k = 0; k < trips; ++k) window_ != 0 ? one_way() : both_ ? at_once() : one_trip();
         return bench::now() - start;
     }
 
