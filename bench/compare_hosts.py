@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the benchmarks across two hosts for Heddle and for other MPI libraries, in turn, and print Markdown tables.
+"""Run the benchmarks across several hosts for Heddle and for other MPI libraries, in turn, and print Markdown tables.
 
     compare_hosts.py --build build/release $(peers.sh build/peers) --page results/hosts.md
 
@@ -30,6 +30,8 @@ def arguments():
     parser.add_argument("--only", help="sizes,windows,rates,regimes,wait,start,collectives")
     parser.add_argument("--bytes", metavar="N,...",
                         help="of messages whose round trips and bandwidth are measured (default: ten sizes)")
+    parser.add_argument("--hosts", type=int, default=HOSTS, help="for collectives (default %(default)s)")
+    parser.add_argument("--each", default="1,2,4", metavar="N,...", help="ranks of each host, for collectives (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.05, help="of one repetition (default %(default)s)")
     parser.add_argument("--no-wait", action="store_true", help="measure also while other programs take part of the machine")
@@ -67,10 +69,10 @@ def version(contestant):
 
 
 def introduction(contestants):
-    sharing = "the ranks of each host on a core of their own" if cores() >= HOSTS else "all ranks on one core"
+    sharing = f"the ranks of a job that has more than {cores()} share a core with those of their host, others have one each"
     return "\n".join([
-        "<!-- SPDX-License-Identifier: BSD-3-Clause -->", "# Jobs on two hosts", "",
-        "Written by `bench/compare_hosts.py`. Two hosts are namespaces of one machine with TCP between them, that is, the "
+        "<!-- SPDX-License-Identifier: BSD-3-Clause -->", "# Jobs on several hosts", "",
+        "Written by `bench/compare_hosts.py`. Hosts are namespaces of one machine with TCP between them, that is, the "
         f"kernel's own path without a wire; {sharing}. Peers are told to use TCP, and to yield while they wait where "
         "they can be told.", "",
         *(f"- {contestant.name}: {version(contestant)}" for contestant in contestants), ""])

@@ -48,10 +48,20 @@ class Starting(unittest.TestCase):
     def test_heddle_by_the_hydra_of_a_peer(self):
         heddle, mpich = named(self.folder, "heddle"), named(self.folder, "mpich", ("mpiexec", "mpiexec.hydra"))
         contestants.lend_hydra([heddle, mpich])
+        few = unittest.mock.patch("laboratory.contestants.cores", return_value=7)
+        few.start()
+        self.addCleanup(few.stop)
         for contestant in (heddle, mpich):
             self.assertEqual(self.words(contestant, True), f'{hosts.TOOL} 2 sh -c exec "$0" -launcher ssh -launcher-exec '
                              f'"$HOSTS_AGENT" "$@" {self.folder}/mpich/bin/mpiexec.hydra -hosts node1,node2 -ppn 4 -n 8 '
                              f'{HERE}/pinned.sh --host')
+
+    def test_ranks_have_cores_of_their_own_where_there_are_enough(self):
+        intel = named(self.folder, "intel")
+        for cores, last in ((8, "pinned.sh"), (7, "--host")):
+            with unittest.mock.patch("laboratory.contestants.cores", return_value=cores):
+                self.assertTrue(self.words(intel, True).endswith(last))
+        self.assertTrue(self.words(intel).endswith("-n 8"))
 
     def test_peers_by_their_own(self):
         self.assertIn("-bootstrap ssh -bootstrap-exec", self.words(named(self.folder, "intel")))
@@ -95,8 +105,13 @@ class Experiments(unittest.TestCase):
         self.assertEqual([run.rows[0].where["bytes"] for run in trips.runs], ["0", "1048576"])
         self.assertEqual([run.rows[0].where["bytes"] for run in bandwidths.runs], ["1048576"])
 
+    def test_collectives_are_on_any_number_of_hosts(self):
+        args = types.SimpleNamespace(only="collectives", seconds=0.1, hosts=3, each="2,5")
+        self.assertEqual([{(run.hosts, run.ranks) for run in one.runs} for one in host_experiments.experiments(args)],
+                         [{(3, 6)}, {(3, 15)}])
+
     def test_all_are_on_two_hosts(self):
-        args = types.SimpleNamespace(only=None, seconds=0.1, bytes=None)
+        args = types.SimpleNamespace(only=None, seconds=0.1, bytes=None, hosts=2, each="1,4")
         for experiment in host_experiments.experiments(args):
             for run in experiment.runs:
                 self.assertEqual(run.hosts, 2)

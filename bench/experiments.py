@@ -24,7 +24,7 @@ class Row:
 class Run:
     """One command of an experiment. A `script` gets the launcher as arguments, and starts the ranks.
 
-    `pinned`: each rank has a core of its own; on several hosts, the ranks of each host share one.
+    `pinned`: each rank has a core of its own; each host has one if several have more ranks than there are cores.
     """
     rows: list
     ranks: int = 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measurements of compare_hosts.py: jobs on two hosts. Each host's ranks share a core if there are two cores."""
+"""The measurements of compare_hosts.py: jobs on two hosts, and collectives on any number of them."""
 
 import sys
 
@@ -62,19 +62,25 @@ def waiting(args):
 
 
 def collectives(args):
-    """Returns an experiment in which all ranks of a host share its core. Waiting decides if a host has several ranks."""
+    """Returns an experiment for each number of ranks that a host has."""
+    sizes = (8, 1 << 10, 1 << 14, 1 << 18, 1 << 20)
+
     def of(each):
-        def one(operation, size):
-            label = operation if operation == "barrier" else f"{operation}, {size_name(size)}"
-            words = ["--operations", operation, "--sizes", str(size), "--seconds", str(args.seconds),
+        def rows(operation):
+            if operation == "barrier":
+                return [Row(operation, "time_us", "us", {"operation": operation})]
+            return [Row(f"{operation}, {size_name(size)}", "time_us", "us", {"operation": operation, "bytes": str(size)})
+                    for size in sizes]
+
+        def one(operation):
+            words = ["--operations", operation, "--sizes", ",".join(map(str, sizes)), "--seconds", str(args.seconds),
                      "--repetitions", "3"]
-            return run([Row(label, "time_us", "us", {"operation": operation})], "collectives", words, HOSTS * each)
+            return Run(rows(operation), args.hosts * each, "collectives", words, pinned=True, hosts=args.hosts)
 
-        runs = [one("barrier", 8), *(one(name, size) for name in ("bcast", "reduce", "allreduce", "allgather", "alltoall")
-                                     for size in (8, 1 << 10, 1 << 14, 1 << 18, 1 << 20))]
-        return Experiment(f"Collectives, {HOSTS} hosts of {each} ranks", runs)
+        runs = [one(name) for name in ("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall")]
+        return Experiment(f"Collectives, {args.hosts} hosts of {each} ranks", runs)
 
-    return [of(each) for each in (1, 2, 4)]
+    return [of(int(each)) for each in args.each.split(",")]
 
 
 def start(args):

@@ -16,6 +16,7 @@ import subprocess
 from typing import Optional, Sequence
 
 from . import hosts as several
+from .machine import cores
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
 KINDS = ("heddle", "mpich", "openmpi-ucx", "openmpi", "intel")
@@ -43,10 +44,13 @@ class Contestant:
     hydra: Optional[pathlib.Path] = None  # starts ranks on several hosts, unless the library does
 
     def start(self, ranks: int, hosts: int = 1, pinned: bool = False) -> list[str]:
-        """Returns the words before a program and its arguments. pinned: each rank, or each host, has a core of its own."""
+        """Returns the words before a program and its arguments. pinned: each rank has a core of its own.
+
+        If several hosts have more ranks than there are cores, each host has one.
+        """
         if hosts > 1:
-            place = [*several.made(hosts), *self.launch_on_hosts(ranks, hosts)]
-            return [*place, "-n", str(ranks), *([PINNED, "--host"] if pinned else [])]
+            place = [*several.made(hosts), *self.launch_on_hosts(ranks, hosts), "-n", str(ranks)]
+            return [*place, *([PINNED] if pinned else []), *(["--host"] if pinned and ranks > cores() else [])]
         return [*self.launch, *(self.unbound if pinned else ()), "-n", str(ranks), *([PINNED] if pinned else [])]
 
     def launch_on_hosts(self, ranks: int, hosts: int) -> list[str]:

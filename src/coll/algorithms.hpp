@@ -20,6 +20,8 @@
 
 namespace heddle::coll {
 
+enum class CombinationOrder : std::uint8_t;  // combination_order.hpp
+
 // shared.cpp: in memory that all ranks share (shared_scratch.hpp), for blocking calls
 
 /// Every rank notes in a place of its own that it has come, and looks at the other places.
@@ -37,6 +39,8 @@ void shared_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, s
 void halved_allreduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count);
 /// The block of this process need not be in its place in `all` yet.
 void shared_allgather(Schedule& schedule, Block mine, const Blocks& all);
+/// The same with blocks of any sizes, which all ranks know. Each has its own in its place.
+void shared_allgatherv(Schedule& schedule, const Blocks& all);
 /// All blocks move at once if they fit into a slot, otherwise in rounds as in pairwise_alltoall().
 /// `out` may be `in`: in place.
 void shared_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in, bool in_place);
@@ -100,6 +104,21 @@ void accumulated_reduce(Schedule& schedule, const std::byte* in, std::byte* out,
                         std::uint64_t count, std::int32_t root);
 void travelling_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                        std::int32_t root);
+/// The same in the same order, on several nodes (levels.hpp): the pieces grow in memory of each
+/// node, and travel between nodes.
+void relayed_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                       std::uint64_t count);
+void relayed_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                    std::int32_t root);
+
+// exchanged.cpp
+
+/// Some ranks of a node, the carriers, have a share of the elements each. They get this share of
+/// the operands of all ranks, and combine them in any order. For blocking calls.
+void exchanged_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
+                         std::uint64_t count, CombinationOrder order);
+void exchanged_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
+                      std::int32_t root, CombinationOrder order);
 
 // reduce_scatter.cpp
 

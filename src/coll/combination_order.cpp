@@ -48,18 +48,21 @@ std::byte* fold_doubling(Schedule& schedule, Operands operands, std::uint64_t co
     return fold_pairs(schedule, operands.first(active), count);
 }
 
-/// Combines as travelling_allreduce(): piece r begins with rank r.
-std::byte* fold_in_turns(Schedule& schedule, Operands operands, std::uint64_t count) {
+/// Combines as travelling_allreduce(): piece r of all elements begins with rank r.
+std::byte* fold_in_turns(Schedule& schedule, Operands operands, const Elements& elements) {
     const std::uint64_t extent = schedule.reduction.element_bytes;
-    const std::span<const std::uint64_t> starts = even_pieces(schedule, count);
-    std::byte* const result = schedule.scratch(count * extent);
+    const std::span<const std::uint64_t> starts = even_pieces(schedule, elements.all);
+    std::byte* const result = schedule.scratch(elements.count * extent);
+    const auto place = [&](std::uint64_t element) {  // of these elements
+        return std::clamp(element, elements.first, elements.first + elements.count) -
+            elements.first;
+    };
     for (std::size_t piece = 0; piece < operands.size(); ++piece) {
-        const std::uint64_t at = starts[piece] * extent;
-        const std::uint64_t elements = starts[piece + 1] - starts[piece];
-        schedule.copy(operands[piece] + at, result + at, elements * extent);
+        const std::uint64_t at = place(starts[piece]) * extent;
+        const std::uint64_t number = place(starts[piece + 1]) - place(starts[piece]);
+        schedule.copy(operands[piece] + at, result + at, number * extent);
         for (std::size_t turn = 1; turn < operands.size(); ++turn)
-            schedule.combine(operands[(piece + turn) % operands.size()] + at, result + at,
-                             elements);
+            schedule.combine(operands[(piece + turn) % operands.size()] + at, result + at, number);
     }
     return result;
 }
@@ -67,14 +70,15 @@ std::byte* fold_in_turns(Schedule& schedule, Operands operands, std::uint64_t co
 }  // namespace
 
 std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std::byte*> operands,
-                       std::uint64_t count, std::int32_t root) {
+                       const Elements& elements, std::int32_t root) {
+    const std::uint64_t count = elements.count;
     const auto first = static_cast<std::size_t>(root);
     switch (order) {
         case CombinationOrder::doubling: return fold_doubling(schedule, operands, count);
         case CombinationOrder::binomial:
             std::rotate(operands.begin(), operands.begin() + root, operands.end());
             return fold_pairs(schedule, operands, count);
-        case CombinationOrder::turns: return fold_in_turns(schedule, operands, count);
+        case CombinationOrder::turns: return fold_in_turns(schedule, operands, elements);
         case CombinationOrder::ordered: return fold_pairs(schedule, operands, count);
         case CombinationOrder::at_root:
             return fold(schedule, operands, count,

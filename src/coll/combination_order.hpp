@@ -22,9 +22,14 @@ enum class CombinationOrder : std::uint8_t {
     turns,     ///< travelling_allreduce(): each piece begins with another rank
 };
 
-/// Combines operands, by rank, and returns the place of the result. Operands are overwritten. The
-/// root matters for RootFold and for trees.
+/// Some elements of operands that have `all`.
+struct Elements {
+    std::uint64_t first, count, all;
+};
+
+/// Combines these elements of operands, by rank, and returns the place of the result. `operands`
+/// point to the first of them, and are overwritten. The root matters for RootFold and for trees.
 std::byte* combine_all(Schedule& schedule, CombinationOrder order, std::span<std::byte*> operands,
-                       std::uint64_t count, std::int32_t root);
+                       const Elements& elements, std::int32_t root);
 
 }  // namespace heddle::coll

@@ -23,9 +23,19 @@ constexpr std::uint64_t most_dealt = ScratchLayout::slot_bytes;
 constexpr std::uint64_t most_gathered_once = std::uint64_t{8} << 10;
 /// The same at each lead of an allreduce.
 constexpr std::uint64_t most_gathered = std::uint64_t{256} << 10;
+/// The most bytes of a block that pass through the lead in an allgather, if it is blocking.
+constexpr std::uint64_t most_passed = std::uint64_t{4} << 10;
 /// The piece in which a broadcast goes from node to node, while the pieces before are copied on the
-/// node.
+/// node. Each of several ranks of a node carries a share of it.
 constexpr std::uint64_t piece_bytes = std::uint64_t{128} << 10;
+constexpr std::uint64_t least_share = std::uint64_t{32} << 10;
+/// The most bytes of an operand that the lead combines, in a reduction to one rank and to all.
+/// Longer ones are combined by carriers. A carrier combines at most `most_of_carrier` in all.
+constexpr std::uint64_t most_for_lead_once = std::uint64_t{32} << 10;
+constexpr std::uint64_t most_for_lead = std::uint64_t{4} << 10;
+constexpr std::uint64_t most_of_carrier = std::uint64_t{512} << 10;
+/// The most ranks that pass pieces around (accumulated.cpp).
+constexpr std::int32_t most_relaying = 32;
 
 Nodes& nodes_of(const Schedule& schedule) noexcept { return *schedule.communicator.nodes; }
 
@@ -128,6 +138,18 @@ public:
                 shared_bcast(schedule_, data, bytes, lead_);
             else
                 binomial_bcast(schedule_, data, bytes, lead_);
+        });
+    }
+    /// Gives the blocks that ranks have, by place, to all, after finish().
+    void share(std::span<const Block> blocks) {
+        schedule_.among(nodes_.here, nodes_.place, [&] {
+            if (shares_) return shared_allgatherv(schedule_, Blocks(blocks));
+            for (std::int32_t place = 0; place < schedule_.size; ++place) {
+                const Block block = blocks[static_cast<std::size_t>(place)];
+                if (block.bytes == 0) continue;
+                binomial_bcast(schedule_, block.data, block.bytes, place);
+                schedule_.wait();
+            }
         });
     }
     /// Ends the use of collected and dealt data. To be called once.
@@ -261,6 +283,31 @@ CombinationOrder order_of(const Schedule& schedule, Collective what, std::uint64
     return select(call, schedule.writer.process->settings).order;
 }
 
+/// The ways of a reduction.
+enum class Way : std::uint8_t {
+    flat,
+    gathered,   ///< leads have the operands of all ranks, or the sums of all nodes
+    exchanged,  ///< carriers have shares of them (exchanged.cpp)
+    relayed,    ///< pieces go from node to node (accumulated.cpp)
+};
+
+Way way_for(const Schedule& schedule, const Nodes& nodes, Collective what, CombinationOrder order,
+            std::uint64_t bytes) {
+    if (order == CombinationOrder::unknown) return Way::flat;
+    const bool is_free = order == CombinationOrder::any, once = what == Collective::reduce;
+    if (schedule.blocking() && bytes > (once ? most_for_lead_once : most_for_lead) &&
+        schedule.size <= most_relaying &&
+        schedule.reduction.element_bytes <= ScratchLayout::slot_bytes) {
+        if (times(schedule.size, bytes) <= times(nodes.fewest, most_of_carrier) &&
+            times(nodes.most, bytes) <= ScratchLayout::half_bytes)
+            return Way::exchanged;
+        if (is_free || order == CombinationOrder::turns) return Way::relayed;
+    }
+    const std::uint64_t most = once ? most_gathered_once : most_gathered;
+    const bool fits = bytes <= most_dealt && (is_free || times(schedule.size, bytes) <= most);
+    return fits ? Way::gathered : Way::flat;
+}
+
 }  // namespace
 
 bool may_go_in_levels(const Schedule& schedule, const Call& call) {
@@ -278,15 +325,13 @@ bool fits_levels(const Schedule& schedule, const Nodes& nodes, const Call& call)
         case Collective::reduce:
         case Collective::allreduce: {
             const CombinationOrder order = order_of(schedule, call.what, call.bytes);
-            const std::uint64_t most =
-                call.what == Collective::reduce ? most_gathered_once : most_gathered;
-            return call.bytes <= most_dealt && order != CombinationOrder::unknown &&
-                (order == CombinationOrder::any || all <= most);
+            return way_for(schedule, nodes, call.what, order, call.bytes) != Way::flat;
         }
         case Collective::gather: return call.bytes <= most_dealt;
         case Collective::scatter: return times(nodes.most, call.bytes) <= most_dealt;
-        case Collective::allgather: return call.bytes <= most_dealt;
-        case Collective::alltoall: return times(nodes.most, all) <= most_dealt;
+        case Collective::allgather: return call.bytes <= most_dealt || schedule.blocking();
+        case Collective::alltoall:
+            return times(nodes.most, all) <= most_dealt || schedule.size <= most_relaying;
         default: return false;
     }
 }
@@ -304,28 +349,66 @@ void levels_barrier(Schedule& schedule) {
 
 namespace {
 
-/// Broadcasts from node to node, the root's first.
-void long_bcast(Schedule& schedule, Nodes& nodes, std::span<const std::int32_t> leads,
-                Company& company, std::byte* data, std::uint64_t bytes, std::int32_t root) {
-    const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
-    const auto size = [&](std::uint64_t piece) {
-        return std::min(piece_bytes, bytes - piece * piece_bytes);
-    };
-    const auto receive = [&](std::uint64_t piece) {
-        if (schedule.rank != root && piece < pieces)
-            schedule.receive(data + piece * piece_bytes, size(piece), schedule.before(1));
-    };
-    if (company.is_lead()) among_leads(schedule, nodes, leads, [&] { receive(0); });
-    for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-        std::byte* const here = data + piece * piece_bytes;
-        if (company.is_lead())
-            schedule.among(leads, nodes.own, [&] {  // and waits when the piece has been copied
-                receive(piece + 1);
-                if (schedule.after(1) != root) schedule.send(here, size(piece), schedule.after(1));
-            });
-        company.bcast(here, size(piece));
+/// Broadcasts from node to node, the root's first. Ranks with the same place on their nodes, the
+/// carriers, carry a share of each piece.
+class LongBcast {
+public:
+    LongBcast(Schedule& schedule, Nodes& nodes, Company& company, std::byte* data,
+              std::uint64_t bytes, std::int32_t roots_node)
+        : schedule_(schedule), nodes_(nodes), company_(company), data_(data), bytes_(bytes) {
+        carriers_ = schedule.blocking() ? std::min(most_carriers, nodes.fewest) : 1;
+        share_ = std::max(piece_bytes / static_cast<std::uint64_t>(carriers_), least_share);
+        first_ = nodes.own == roots_node;
+        const std::int32_t next = (nodes.own + 1) % nodes.count();
+        if (nodes.place >= carriers_) return;
+        if (next != roots_node) to_ = nodes.on(next)[nodes.place];
+        if (!first_) from_ = nodes.on((nodes.own + nodes.count() - 1) % nodes.count())[nodes.place];
     }
-}
+    void write() {
+        const std::uint64_t piece = times(carriers_, share_);
+        const auto blocks = schedule_.scratch_of<Block>(static_cast<std::size_t>(company_.size()));
+        receive(0);
+        for (std::uint64_t start = 0; start < bytes_; start += piece) {
+            if (first_) {
+                company_.bcast(data_ + start, std::min(piece, bytes_ - start));
+                send(start);
+                continue;
+            }
+            schedule_.wait();
+            receive(start + piece);
+            send(start);
+            for (std::int32_t place = 0; place < company_.size(); ++place)
+                blocks[static_cast<std::size_t>(place)] = share_of(place, start);
+            company_.share(blocks);
+        }
+    }
+
+private:
+    static constexpr std::int32_t nobody = -1, most_carriers = 8;
+
+    Block share_of(std::int32_t place, std::uint64_t start) const noexcept {
+        const std::uint64_t at = std::min(start + times(place, share_), bytes_);
+        return {data_ + at, place < carriers_ ? std::min(share_, bytes_ - at) : 0};
+    }
+    void receive(std::uint64_t start) {
+        const Block share = share_of(nodes_.place, start);
+        if (from_ != nobody && share.bytes != 0) schedule_.receive(share.data, share.bytes, from_);
+    }
+    void send(std::uint64_t start) {
+        const Block share = share_of(nodes_.place, start);
+        if (to_ != nobody && share.bytes != 0) schedule_.send(share.data, share.bytes, to_);
+    }
+
+    Schedule& schedule_;
+    Nodes& nodes_;
+    Company& company_;
+    std::byte* const data_;
+    const std::uint64_t bytes_;
+    std::int32_t carriers_;  ///< of each node
+    std::uint64_t share_;
+    bool first_;  ///< this node is the root's
+    std::int32_t from_ = nobody, to_ = nobody;
+};
 
 }  // namespace
 
@@ -336,7 +419,7 @@ void levels_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std:
     Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
     if (bytes > most_dealt) company.finish();
     if (bytes > piece_bytes)
-        return long_bcast(schedule, nodes, leads, company, data, bytes, roots_node);
+        return LongBcast(schedule, nodes, company, data, bytes, roots_node).write();
     if (company.is_lead())
         among_leads(schedule, nodes, leads,
                     [&] { binomial_bcast(schedule, data, bytes, roots_node); });
@@ -364,7 +447,7 @@ std::byte* combine_parts(Schedule& schedule, const PartsByNode& parts, Combinati
     const auto operands = schedule.scratch_of<std::byte*>(static_cast<std::size_t>(schedule.size));
     parts.each(
         [&](std::int32_t rank, std::byte* at) { operands[static_cast<std::size_t>(rank)] = at; });
-    return combine_all(schedule, order, operands, count, root);
+    return combine_all(schedule, order, operands, {0, count, count}, root);
 }
 
 }  // namespace
@@ -374,6 +457,9 @@ void levels_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std:
     Nodes& nodes = nodes_of(schedule);
     const std::uint64_t bytes = count * schedule.reduction.element_bytes;
     const CombinationOrder order = order_of(schedule, Collective::reduce, bytes);
+    const Way way = way_for(schedule, nodes, Collective::reduce, order, bytes);
+    if (way == Way::exchanged) return exchanged_reduce(schedule, in, out, count, root, order);
+    if (way == Way::relayed) return relayed_reduce(schedule, in, out, count, root);
     const auto leads = leads_of(schedule, nodes, root);
     const std::int32_t roots_node = nodes.node_of(root);
     Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
@@ -398,6 +484,9 @@ void levels_allreduce(Schedule& schedule, const std::byte* in, std::byte* out,
     Nodes& nodes = nodes_of(schedule);
     const std::uint64_t bytes = count * schedule.reduction.element_bytes;
     const CombinationOrder order = order_of(schedule, Collective::allreduce, bytes);
+    const Way way = way_for(schedule, nodes, Collective::allreduce, order, bytes);
+    if (way == Way::exchanged) return exchanged_allreduce(schedule, in, out, count, order);
+    if (way == Way::relayed) return relayed_allreduce(schedule, in, out, count);
     const auto leads = leads_of(schedule, nodes, -1);
     Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
     company.collect(in, bytes);
@@ -454,8 +543,47 @@ void levels_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int3
     company.finish();
 }
 
+namespace {
+
+/// Each rank sends its block to one rank of each other node. Then the ranks of a node share what
+/// they have.
+void long_allgather(Schedule& schedule, Nodes& nodes, const Blocks& all) {
+    Company company(schedule, nodes, nodes.here.front());
+    company.finish();
+    const std::int32_t here = company.size();
+    for (std::int32_t distance = 1; distance < nodes.count(); ++distance) {
+        const objects::RanksOfNode there =
+            nodes.on((nodes.own + nodes.count() - distance) % nodes.count());
+        for (std::int32_t place = nodes.place; place < there.size(); place += here)
+            schedule.receive(all[there[place]].data, all[there[place]].bytes, there[place]);
+    }
+    for (std::int32_t distance = 1; distance < nodes.count(); ++distance) {
+        const objects::RanksOfNode there = nodes.on((nodes.own + distance) % nodes.count());
+        const Block mine = all[schedule.rank];
+        schedule.send(mine.data, mine.bytes, there[nodes.place % there.size()]);
+    }
+    const auto blocks = schedule.scratch_of<Block>(static_cast<std::size_t>(here));
+    for (std::int32_t distance = 0; distance < nodes.count(); ++distance) {
+        const objects::RanksOfNode there =
+            nodes.on((nodes.own + nodes.count() - distance) % nodes.count());
+        if (distance == 1) schedule.wait();
+        for (std::int32_t first = 0; first < there.size(); first += here) {
+            for (std::int32_t place = 0; place < here; ++place)
+                blocks[static_cast<std::size_t>(place)] =
+                    first + place < there.size() ? all[there[first + place]] : Block{nullptr, 0};
+            company.share(blocks);
+        }
+    }
+}
+
+}  // namespace
+
 void levels_allgather(Schedule& schedule, Block mine, const Blocks& all) {
     Nodes& nodes = nodes_of(schedule);
+    if (mine.bytes > (schedule.blocking() ? most_passed : most_dealt)) {
+        schedule.copy(mine.data, all[schedule.rank].data, mine.bytes);
+        return long_allgather(schedule, nodes, all);
+    }
     const auto leads = leads_of(schedule, nodes, -1);
     Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
     company.collect(mine.data, mine.bytes);
@@ -482,9 +610,11 @@ std::byte* block_of(std::byte* blocks, std::uint64_t bytes, std::int32_t sources
 
 }  // namespace
 
-void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in) {
+void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in, bool in_place) {
     Nodes& nodes = nodes_of(schedule);
     const std::uint64_t bytes = in[0].bytes, all = times(schedule.size, bytes);
+    if (times(nodes.most, all) > most_dealt)
+        return direct_alltoall(schedule, in_place ? copied(schedule, out) : out, in);
     const auto leads = leads_of(schedule, nodes, -1);
     Company company(schedule, nodes, leads[static_cast<std::size_t>(nodes.own)]);
     company.collect(out[0].data, all);

@@ -6,10 +6,13 @@
 /// Within a node  blocking calls use scratch memory of its ranks (shared_scratch.hpp). Other calls,
 ///                and nodes without it, use messages.
 /// Between nodes  leads send to leads, by any algorithm. Ranks of the schedule are nodes there
-///                (Schedule::among()).
+///                (Schedule::among()). Long data have more senders. Carriers have a share of each
+///                operand or piece (exchanged.cpp, LongBcast). In an allgather each rank sends its
+///                own block. In the longest reductions pieces go from rank to rank
+///                (accumulated.cpp).
 /// Bits           a reduction gives what it gives without levels, whatever the mapping of ranks.
-///                Leads gather the operands, and combine them in the order of the algorithm that
-///                the call would take otherwise (order_of()). Operands that give the same in any
+///                Leads and carriers gather the operands, and combine them in the order of the
+///                algorithm that the call would take otherwise (order_of()). Operands that give the same in any
 ///                order are combined on each node first.
 
 #include <cstddef>
@@ -40,7 +43,7 @@ void levels_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32
 void levels_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
 /// The block of this process need not be in its place in `all` yet.
 void levels_allgather(Schedule& schedule, Block mine, const Blocks& all);
-/// `out` may be `in`: in place.
-void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in);
+/// Long blocks go from each rank to each other one at once. `out` may be `in`: in place.
+void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in, bool in_place);
 
 }  // namespace heddle::coll

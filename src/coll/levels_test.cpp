@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -29,9 +30,17 @@ const std::vector<launch::NodeMap> mappings = {
     {0, 0, 1, 2, 3, 3}, {0, 1, 2, 3, 4, 4},
 };
 
-bool is_in_levels() {
+objects::Nodes* nodes_of_world() {
     objects::Process& process = *objects::attached_thread()->process;
-    return objects::find_nodes(process, *process.world) != nullptr;
+    return objects::find_nodes(process, *process.world);
+}
+
+bool is_in_levels() { return nodes_of_world() != nullptr; }
+
+/// Has the ranks of every other node know that they share no scratch memory.
+void take_scratch_of_odd_nodes() {
+    objects::Nodes& nodes = *nodes_of_world();
+    if (nodes.own % 2 == 1) nodes.scratch.known = true;
 }
 
 /// Sums of these operands differ in their last bits with the order of the operands.
@@ -41,7 +50,7 @@ using Bits = std::map<std::string, std::vector<double>>;
 
 /// Collects the results of all reductions, at all ranks or at the root.
 void reduce_all(int rank, int ranks, std::mutex& lock, Bits& bits) {
-    for (const int count : {1, 5, 32, 200, 1000, 2000, 2500}) {
+    for (const int count : {1, 5, 32, 200, 1000, 2000, 2500, 9000, 140'000}) {
         const auto size = static_cast<std::size_t>(count);
         std::vector<double> in(size);
         for (int i = 0; i < count; ++i) in[static_cast<std::size_t>(i)] = operand(rank, i);
@@ -59,9 +68,17 @@ void reduce_all(int rank, int ranks, std::mutex& lock, Bits& bits) {
         MPI_Iallreduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         note("iallreduce", out);
+        std::vector<std::int64_t> whole(size, rank + count), all(size, -1);
+        MPI_Allreduce(whole.data(), all.data(), count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+        const std::int64_t sum =
+            std::int64_t{ranks} * (ranks - 1) / 2 + std::int64_t{ranks} * count;
+        ASSERT_EQ(std::count(all.begin(), all.end(), sum), count) << "exact sum at " << rank;
         for (int root = 0; root < ranks; ++root) {
             MPI_Reduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
             if (rank == root) note("reduce", out);
+            MPI_Reduce(whole.data(), all.data(), count, MPI_INT64_T, MPI_SUM, root, MPI_COMM_WORLD);
+            if (rank == root) ASSERT_EQ(std::count(all.begin(), all.end(), sum), count) << root;
+            all.assign(size, -1);
             MPI_Ireduce(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD,
                         &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -73,7 +90,7 @@ void reduce_all(int rank, int ranks, std::mutex& lock, Bits& bits) {
 TEST(Levels, any_mapping_gives_the_bits_of_one_node) {
     for (const launch::NodeMap& mapping : mappings) {
         const auto ranks = static_cast<int>(mapping.size());
-        Bits here, there;
+        Bits here, there, without_scratch;
         std::mutex lock;
         run_job({.nodes = launch::NodeMap(mapping.size(), 0)}, [&](int rank, int) {
             ASSERT_FALSE(is_in_levels());
@@ -83,11 +100,18 @@ TEST(Levels, any_mapping_gives_the_bits_of_one_node) {
             ASSERT_TRUE(is_in_levels());
             reduce_all(rank, ranks, lock, there);
         });
-        ASSERT_EQ(here.size(), there.size());
-        for (const auto& [name, bits] : here)
-            EXPECT_EQ(std::memcmp(bits.data(), there.at(name).data(), bits.size() * sizeof(double)),
-                      0)
-                << name << " of " << ranks;
+        run_job({.nodes = mapping}, [&](int rank, int) {
+            take_scratch_of_odd_nodes();
+            reduce_all(rank, ranks, lock, without_scratch);
+        });
+        for (const Bits* others : {&there, &without_scratch}) {
+            ASSERT_EQ(here.size(), others->size());
+            for (const auto& [name, bits] : here)
+                EXPECT_EQ(
+                    std::memcmp(bits.data(), others->at(name).data(), bits.size() * sizeof(double)),
+                    0)
+                    << name << " of " << ranks;
+        }
     }
 }
 
@@ -141,12 +165,17 @@ void exchange_all(int rank, int ranks, int count) {
     }
 }
 
+void exchange_on(const launch::NodeMap& mapping, bool all_have_scratch) {
+    run_job({.nodes = mapping}, [&](int rank, int) {
+        if (!all_have_scratch) take_scratch_of_odd_nodes();
+        for (const int count : {1, 60, 500, 6000})
+            exchange_all(rank, static_cast<int>(mapping.size()), count);
+    });
+}
+
 TEST(Levels, blocks_come_from_and_to_any_mapping) {
     for (const launch::NodeMap& mapping : mappings)
-        run_job({.nodes = mapping}, [&](int rank, int) {
-            for (const int count : {1, 60, 500, 6000})
-                exchange_all(rank, static_cast<int>(mapping.size()), count);
-        });
+        for (const bool all_have_scratch : {true, false}) exchange_on(mapping, all_have_scratch);
 }
 
 TEST(Levels, long_broadcasts_go_from_node_to_node_in_pieces) {

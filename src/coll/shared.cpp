@@ -179,6 +179,35 @@ void shared_allgather(Schedule& schedule, Block mine, const Blocks& all) {
     give_and_take(slots, pieces.number(), give, take);
 }
 
+void shared_allgatherv(Schedule& schedule, const Blocks& all) {
+    std::uint64_t longest = 0;
+    for (std::int32_t rank = 0; rank < schedule.size; ++rank)
+        longest = std::max(longest, all[rank].bytes);
+    const Pieces pieces(longest, 1);
+    SharedSlots slots(schedule, pieces.number());
+    const auto part = [&](std::int32_t rank, std::uint64_t piece) {
+        const std::uint64_t first = std::min(pieces.start(piece), all[rank].bytes);
+        return Block{all[rank].data + first,
+                     std::min(pieces.bytes(piece), all[rank].bytes - first)};
+    };
+    const auto give = [&](std::uint64_t piece) {
+        const Block mine = part(schedule.rank, piece);
+        if (mine.bytes == 0) return;
+        schedule.copy(mine.data, slots.own(piece, mine.bytes), mine.bytes);
+        slots.give(piece, mine.bytes);
+    };
+    const auto take = [&](std::uint64_t piece) {
+        for (std::int32_t distance = 1; distance < schedule.size; ++distance) {
+            const std::int32_t from = schedule.before(distance);
+            const Block theirs = part(from, piece);
+            if (theirs.bytes != 0)
+                schedule.copy(slots.of(from, piece, theirs.bytes), theirs.data, theirs.bytes);
+        }
+        slots.finish(piece);
+    };
+    give_and_take(slots, pieces.number(), give, take);
+}
+
 namespace {
 
 /// Exchanges all blocks at once: those of a process fit into its slot.

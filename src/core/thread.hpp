@@ -130,6 +130,7 @@ struct Patience {
     std::uint8_t offers_to_go = 0;
     std::uint32_t answers = 0;  ///< within bursts on a crowded core, since one was in vain
     bool crowded() const noexcept { return offers_to_go != 0; }
+    std::uint8_t vain_offers = 0;  ///< in a row, or naps (progress/offer.hpp)
     // On a crowded core:
     std::int32_t peer = -1;        ///< number of the process that answered last
     std::uint8_t vain_bursts = 0;  ///< in a row, for a peer that seemed to run

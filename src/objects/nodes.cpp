@@ -59,8 +59,11 @@ std::vector<std::int32_t> numbered_nodes(const Process& process, const Communica
 void find_own(Nodes& nodes, std::int32_t me) {
     nodes.own = nodes.node_of(me);
     nodes.place = nodes.place_of(me, nodes.own);
-    for (std::int32_t node = 0; node < nodes.count(); ++node)
+    nodes.fewest = nodes.size_of(nodes.own);
+    for (std::int32_t node = 0; node < nodes.count(); ++node) {
         nodes.most = std::max(nodes.most, nodes.size_of(node));
+        nodes.fewest = std::min(nodes.fewest, nodes.size_of(node));
+    }
     const RanksOfNode here = nodes.on(nodes.own);
     nodes.here.reserve(static_cast<std::size_t>(here.size()));
     for (std::int32_t place = 0; place < here.size(); ++place) nodes.here.push_back(here[place]);

@@ -45,7 +45,7 @@ struct Nodes {
     std::vector<std::int32_t> listed_ranks;   ///< node after node, and in order on each
     std::vector<std::int32_t> listed_begins;  ///< of each node in listed_ranks, and the end
     std::vector<std::int32_t> here;           ///< the ranks of this node
-    std::int32_t most = 0;                    ///< the most ranks on one node
+    std::int32_t most = 0, fewest = 0;        ///< ranks on one node
     std::int32_t own = 0;                     ///< the node of this process
     std::int32_t place = 0;                   ///< the place of this process on its node
     SharedScratch scratch;                    ///< shared by the ranks of this node

@@ -81,8 +81,9 @@ public:
         // Relaxed: nothing depends on it.
         on ? waits.fetch_or(which, relaxed) : waits.fetch_and(~which, relaxed);
     }
-    static bool offer_core(core::Patience& patience) noexcept {
-        return progress::offer_core(patience);
+    bool offer_core(core::Patience& patience) const noexcept {
+        return short_of_cores() ? progress::offer_shared_core(patience)
+                                : progress::offer_core(patience);
     }
     core::Company& company() noexcept { return others_.threads.company(); }
     bool short_of_cores() const noexcept { return others_.threads.short_of_cores(); }

@@ -182,4 +182,21 @@ TEST(Offer, shows_a_crowded_core_until_several_in_a_row_find_no_taker) {
     EXPECT_FALSE(note_offer(patience, long_offer)) << "a thread that computes has taken it";
 }
 
+TEST(Offer, becomes_a_nap_after_many_that_no_thread_takes_and_naps_end) {
+    using heddle::progress::naps, heddle::progress::note_offer,
+        heddle::progress::naps_before_offers, heddle::progress::offers_before_naps;
+    heddle::core::Patience patience;
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < offers_before_naps; ++i) {
+            EXPECT_FALSE(naps(patience)) << i;
+            EXPECT_TRUE(note_offer(patience, 1'500));
+        }
+        for (int i = 0; i < naps_before_offers; ++i) EXPECT_TRUE(naps(patience)) << i;
+    }
+    EXPECT_FALSE(naps(patience));
+    for (int i = 1; i < offers_before_naps; ++i) note_offer(patience, 1'500);
+    note_offer(patience, 20'000);
+    EXPECT_FALSE(naps(patience)) << "a thread has taken the last one";
+}
+
 }  // namespace
