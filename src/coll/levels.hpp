@@ -11,8 +11,8 @@
 ///                own block. In the longest reductions pieces go from rank to rank
 ///                (accumulated.cpp).
 /// Bits           a reduction gives what it gives without levels, whatever the mapping of ranks.
-///                Leads and carriers gather the operands, and combine them in the order of the
-///                algorithm that the call would take otherwise (order_of()). Operands that give the same in any
+///                Leads and carriers gather the operands. They combine them in the order that the
+///                call would have without levels (order_of()). Operands that give the same in any
 ///                order are combined on each node first.
 
 #include <cstddef>
