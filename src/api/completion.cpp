@@ -41,7 +41,7 @@ template <class Condition>
 void count_test(Thread& thread, const Condition& condition) {
     constexpr std::uint32_t tests_between_offers = 32;
     if (++thread.tests % tests_between_offers != 0) return;
-    progress::offer_core(thread.patience);
+    progress::offer_core(thread.patience, false);
     Engine& engine = engine_of(thread);
     if (engine.base().features.sleep)  // reports tell of no others
         progress::note_tests(engine.polling(), thread, condition);

@@ -82,8 +82,7 @@ public:
         on ? waits.fetch_or(which, relaxed) : waits.fetch_and(~which, relaxed);
     }
     bool offer_core(core::Patience& patience) const noexcept {
-        return short_of_cores() ? progress::offer_shared_core(patience)
-                                : progress::offer_core(patience);
+        return progress::offer_core(patience, short_of_cores());
     }
     core::Company& company() noexcept { return others_.threads.company(); }
     bool short_of_cores() const noexcept { return others_.threads.short_of_cores(); }

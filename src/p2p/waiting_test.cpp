@@ -71,7 +71,9 @@ struct EngineOfAnother {
     static bool short_of_cores() { return true; }
     static bool looks_far() { return false; }
     static bool may_sleep() { return true; }
-    static bool offer_core(core::Patience& patience) { return progress::offer_core(patience); }
+    static bool offer_core(core::Patience& patience) {
+        return progress::offer_core(patience, true);
+    }
     static bool poll_without_sleep(core::Thread&) { return false; }
     core::Company& company() { return company_; }
     core::Company company_{};

@@ -24,8 +24,9 @@ inline constexpr std::uint32_t long_offer = 600'000;  ///< ticks, some tenths of
 inline constexpr std::uint8_t offers_before_naps = 80, naps_before_offers = 40;
 
 /// Notes an offer that took so many ticks. Returns false if another thread kept the core for long.
-/// That thread computes, and a sleep gets the core back sooner than an offer.
-inline bool note_offer(core::Patience& patience, std::uint32_t took) noexcept {
+/// That thread computes, and a sleep gets the core back sooner than an offer. `shared`: there are
+/// more threads than the cores can run.
+inline bool note_offer(core::Patience& patience, std::uint32_t took, bool shared) noexcept {
     patience.quick_offer = std::min(patience.quick_offer, took);
     // An offer that no thread takes costs one system call, twice that is still one.
     if (took > 2 * patience.quick_offer) {
@@ -33,12 +34,12 @@ inline bool note_offer(core::Patience& patience, std::uint32_t took) noexcept {
         patience.vain_offers = 0;
     } else {
         if (patience.offers_to_go != 0) --patience.offers_to_go;
-        if (patience.vain_offers < offers_before_naps) ++patience.vain_offers;
+        patience.vain_offers = shared ? patience.vain_offers + 1 : 0;
     }
     return took < long_offer;
 }
 
-/// Returns whether a nap takes the place of an offer.
+/// Returns whether a nap takes the place of the offer of a shared core.
 inline bool naps(core::Patience& patience) noexcept {
     if (patience.vain_offers < offers_before_naps) return false;
     if (++patience.vain_offers > offers_before_naps + naps_before_offers) patience.vain_offers = 0;
@@ -46,18 +47,14 @@ inline bool naps(core::Patience& patience) noexcept {
 }
 
 /// Offers the core. Returns as note_offer().
-inline bool offer_core(core::Patience& patience) noexcept {
+inline bool offer_core(core::Patience& patience, bool shared) noexcept {
+    if (shared && naps(patience)) [[unlikely]] {
+        sync::Native::nap();
+        return true;
+    }
     const std::uint64_t before = platform::ticks();
     sync::Native::yield();
-    return note_offer(patience, static_cast<std::uint32_t>(platform::ticks() - before));
-}
-
-/// Offers a core that has more threads than it can run, by a nap if offers are in vain.
-inline bool offer_shared_core(core::Patience& patience) noexcept {
-    if (!naps(patience)) [[likely]]
-        return offer_core(patience);
-    sync::Native::nap();
-    return true;
+    return note_offer(patience, static_cast<std::uint32_t>(platform::ticks() - before), shared);
 }
 
 }  // namespace heddle::progress

@@ -165,9 +165,13 @@ TEST(WaitPolicy, the_cost_of_a_sleep_is_learned_from_rings_alone_and_has_bounds)
     EXPECT_EQ(patience.cost_of_sleep, WaitPolicy::least_cost_of_sleep);
 }
 
+/// Notes an offer of a shared core.
+bool note_offer(heddle::core::Patience& patience, std::uint32_t took) {
+    return heddle::progress::note_offer(patience, took, true);
+}
+
 TEST(Offer, shows_a_crowded_core_until_several_in_a_row_find_no_taker) {
-    using heddle::progress::long_offer, heddle::progress::note_offer,
-        heddle::progress::offers_until_alone;
+    using heddle::progress::long_offer, heddle::progress::offers_until_alone;
     heddle::core::Patience patience;
     EXPECT_FALSE(patience.crowded());
     EXPECT_TRUE(note_offer(patience, 200'000));  // the first one of all is taken
@@ -183,8 +187,8 @@ TEST(Offer, shows_a_crowded_core_until_several_in_a_row_find_no_taker) {
 }
 
 TEST(Offer, becomes_a_nap_after_many_that_no_thread_takes_and_naps_end) {
-    using heddle::progress::naps, heddle::progress::note_offer,
-        heddle::progress::naps_before_offers, heddle::progress::offers_before_naps;
+    using heddle::progress::naps, heddle::progress::naps_before_offers,
+        heddle::progress::offers_before_naps;
     heddle::core::Patience patience;
     for (int round = 0; round < 2; ++round) {
         for (int i = 0; i < offers_before_naps; ++i) {
@@ -197,6 +201,9 @@ TEST(Offer, becomes_a_nap_after_many_that_no_thread_takes_and_naps_end) {
     for (int i = 1; i < offers_before_naps; ++i) note_offer(patience, 1'500);
     note_offer(patience, 20'000);
     EXPECT_FALSE(naps(patience)) << "a thread has taken the last one";
+    for (int i = 0; i < 2 * offers_before_naps; ++i)
+        heddle::progress::note_offer(patience, 1'500, false);
+    EXPECT_FALSE(naps(patience)) << "each thread has a core";
 }
 
 }  // namespace
