@@ -166,7 +166,8 @@ std::string Unwritten::look(int stream) {
     std::string found = text(before->printed);
     if (!is_empty(stream) || found.size() <= shown_.size()) return {};
     if (may_have_come(found) && !has_run(now->process)) return {};
-    if (!writes_to(now->process, stream)) return {};
+    // If the text is there afterwards, too, it was there at that moment.
+    if (!writes_to(now->process, stream) || text(found.size()) != found) return {};
     found.erase(0, shown_.size());
     shown_ += found;
     return std::exchange(held_, {}) + found;
