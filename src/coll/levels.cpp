@@ -23,7 +23,7 @@ constexpr std::uint64_t most_dealt = ScratchLayout::slot_bytes;
 constexpr std::uint64_t most_gathered_once = std::uint64_t{8} << 10;
 /// The same at each lead of an allreduce.
 constexpr std::uint64_t most_gathered = std::uint64_t{256} << 10;
-/// The most bytes of a block that pass through the lead in an allgather, if it is blocking.
+/// The most bytes of a block that pass through the lead in an allgather, if others may share.
 constexpr std::uint64_t most_passed = std::uint64_t{4} << 10;
 /// The piece in which a broadcast goes from node to node, while the pieces before are copied on the
 /// node. Each of several ranks of a node carries a share of it.
@@ -41,6 +41,11 @@ Nodes& nodes_of(const Schedule& schedule) noexcept { return *schedule.communicat
 
 std::uint64_t times(std::int32_t number, std::uint64_t bytes) noexcept {
     return static_cast<std::uint64_t>(number) * bytes;
+}
+
+/// Returns whether the ranks of each node may share scratch memory, so far as all ranks know.
+bool may_share_on_nodes(const Schedule& schedule, const Nodes& nodes) noexcept {
+    return schedule.blocking() && nodes.most <= ScratchLayout::most_ranks;
 }
 
 /// Calls the function with ranks that are places on this node, and waits for everything at its end.
@@ -329,7 +334,8 @@ bool fits_levels(const Schedule& schedule, const Nodes& nodes, const Call& call)
         }
         case Collective::gather: return call.bytes <= most_dealt;
         case Collective::scatter: return times(nodes.most, call.bytes) <= most_dealt;
-        case Collective::allgather: return call.bytes <= most_dealt || schedule.blocking();
+        case Collective::allgather:
+            return call.bytes <= most_dealt || may_share_on_nodes(schedule, nodes);
         case Collective::alltoall:
             return times(nodes.most, all) <= most_dealt || schedule.size <= most_relaying;
         default: return false;
@@ -356,7 +362,7 @@ public:
     LongBcast(Schedule& schedule, Nodes& nodes, Company& company, std::byte* data,
               std::uint64_t bytes, std::int32_t roots_node)
         : schedule_(schedule), nodes_(nodes), company_(company), data_(data), bytes_(bytes) {
-        carriers_ = schedule.blocking() ? std::min(most_carriers, nodes.fewest) : 1;
+        carriers_ = may_share_on_nodes(schedule, nodes) ? std::min(most_carriers, nodes.fewest) : 1;
         share_ = std::max(piece_bytes / static_cast<std::uint64_t>(carriers_), least_share);
         first_ = nodes.own == roots_node;
         const std::int32_t next = (nodes.own + 1) % nodes.count();
@@ -580,7 +586,7 @@ void long_allgather(Schedule& schedule, Nodes& nodes, const Blocks& all) {
 
 void levels_allgather(Schedule& schedule, Block mine, const Blocks& all) {
     Nodes& nodes = nodes_of(schedule);
-    if (mine.bytes > (schedule.blocking() ? most_passed : most_dealt)) {
+    if (mine.bytes > (may_share_on_nodes(schedule, nodes) ? most_passed : most_dealt)) {
         schedule.copy(mine.data, all[schedule.rank].data, mine.bytes);
         return long_allgather(schedule, nodes, all);
     }

@@ -178,6 +178,26 @@ TEST(Levels, blocks_come_from_and_to_any_mapping) {
         for (const bool all_have_scratch : {true, false}) exchange_on(mapping, all_have_scratch);
 }
 
+/// More ranks of a node than may share scratch memory.
+TEST(Levels, ranks_of_a_wide_node_send_messages) {
+    launch::NodeMap mapping(33, 0);
+    mapping.insert(mapping.end(), {1, 1});
+    run_job({.nodes = mapping}, [&](int rank, int) {
+        const auto ranks = static_cast<int>(mapping.size());
+        constexpr int count = 1500;
+        std::vector<int> mine(count, rank), all(mapping.size() * count, -1), data(60'000, -1);
+        MPI_Allgather(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, MPI_COMM_WORLD);
+        for (int i = 0; i < ranks * count; ++i)
+            ASSERT_EQ(all[static_cast<std::size_t>(i)], i / count);
+        if (rank == 34) std::fill(data.begin(), data.end(), 34);
+        MPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_INT, 34, MPI_COMM_WORLD);
+        ASSERT_EQ(std::count(data.begin(), data.end(), 34), std::ssize(data));
+        std::vector<double> sum(count, -1), one(count, 1.0);
+        MPI_Allreduce(one.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        ASSERT_EQ(std::count(sum.begin(), sum.end(), static_cast<double>(ranks)), count);
+    });
+}
+
 TEST(Levels, long_broadcasts_go_from_node_to_node_in_pieces) {
     for (const launch::NodeMap& mapping : mappings)
         run_job({.nodes = mapping}, [&](int rank, int) {
