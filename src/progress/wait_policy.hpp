@@ -16,9 +16,11 @@
 ///                the peer is not known and answers tend to come within a burst (core::Company).
 ///                Parting two threads that answer each other costs two changes of threads per
 ///                answer.
-/// Patience       on a crowded core a wait makes 200 offers before it sleeps. They take the thread
-///                about as long as a spin on a core of its own. It learns no smaller number from
-///                long sleeps: sleeps themselves make such waits long, so it would never unlearn.
+/// Patience       on a crowded core a wait makes 200 offers before it sleeps. They take about as
+///                much of the core as a spin on a core of its own. Naps, which take the place of
+///                offers in vain, count among them (progress/offer.hpp). A wait learns no smaller
+///                number from long sleeps: sleeps themselves make such waits long, so it would
+///                never unlearn.
 /// State          of the thread in core::Patience, of the process in core::Company. This object
 ///                knows one wait.
 
