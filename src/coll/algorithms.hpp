@@ -27,7 +27,9 @@ enum class CombinationOrder : std::uint8_t;  // combination_order.hpp
 /// Every rank notes in a place of its own that it has come, and looks at the other places.
 void shared_barrier(Schedule& schedule);
 /// The root copies into its slots, and the others out of them.
-void shared_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root);
+/// `root_waits`: for other nodes, before it has the data.
+void shared_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root,
+                  bool root_waits = false);
 /// The others copy their operands into slots, and the root combines the contents (fold.hpp).
 void shared_reduce(Schedule& schedule, const std::byte* in, std::byte* out, std::uint64_t count,
                    std::int32_t root);

@@ -123,9 +123,9 @@ public:
         on_node(schedule_, nodes_, [&] {
             if (slots_ && is_lead()) {
                 schedule_.copy(data, slots_->own(1, bytes), bytes);
-                slots_->give(1, bytes);
+                slots_->release(1, bytes);
             } else if (slots_) {
-                dealt = slots_->of(lead_, 1, bytes);
+                dealt = slots_->released(lead_, 1, bytes);
             } else {
                 // Only the other ranks write there.
                 std::byte* const to =
@@ -140,7 +140,7 @@ public:
     void bcast(std::byte* data, std::uint64_t bytes) {
         on_node(schedule_, nodes_, [&] {
             if (shares_)
-                shared_bcast(schedule_, data, bytes, lead_);
+                shared_bcast(schedule_, data, bytes, lead_, true);
             else
                 binomial_bcast(schedule_, data, bytes, lead_);
         });
@@ -601,8 +601,11 @@ void levels_allgather(Schedule& schedule, Block mine, const Blocks& all) {
             schedule.copy(at, all[rank].data, mine.bytes);
         });
     }
+    std::byte* const data = all[0].data;
+    const std::uint64_t bytes = times(schedule.size, mine.bytes);
+    if (bytes <= most_dealt) schedule.copy(company.deal(data, bytes), data, bytes);
     company.finish();
-    company.bcast(all[0].data, times(schedule.size, mine.bytes));
+    if (bytes > most_dealt) company.bcast(data, bytes);
 }
 
 namespace {

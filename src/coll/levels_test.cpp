@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -15,7 +16,9 @@
 #include "mpi.h"
 #include "objects/nodes.hpp"
 #include "objects/process.hpp"
+#include "sync/native.hpp"
 #include "testing/job.hpp"
+#include "testing/one_core.hpp"
 
 namespace heddle::coll {
 namespace {
@@ -313,6 +316,43 @@ TEST(Levels, threads_have_their_own_communicators) {
             MPI_Wait(&request, MPI_STATUS_IGNORE);
             ASSERT_NEAR(total, 1.5, 1e-12);
         }
+    });
+}
+
+/// The other node comes late. Meanwhile a rank that naps receives a message that it must ask for.
+TEST(Levels, ranks_on_a_crowded_core_nap_while_their_lead_waits) {
+    const testing::OnOneCore on_one_core;
+    constexpr int calls = 30, late = 3;
+    std::array<std::atomic<core::Thread*>, 4> threads{};
+    run_job({.nodes = {0, 0, 0, 1}}, [&](int rank, int) {
+        const auto naps = [&](int of) {
+            return threads[static_cast<std::size_t>(of)].load()->progress.naps.value();
+        };
+        threads[static_cast<std::size_t>(rank)] = objects::attached_thread();
+        std::vector<int> data(300'000, rank == late ? 7 : 0);
+        for (int call = 0; call < calls; ++call) {
+            MPI_Barrier(MPI_COMM_WORLD);  // they nap in the first ones, too
+            MPI_Request receive = MPI_REQUEST_NULL;
+            if (rank == 1)
+                MPI_Irecv(data.data(), 300'000, MPI_INT, late, 0, MPI_COMM_WORLD, &receive);
+            if (rank == late) {
+                const std::uint64_t before = naps(1) + naps(2);
+                while (naps(1) + naps(2) == before) sync::Native::yield();
+                MPI_Send(data.data(), 300'000, MPI_INT, 1, 0, MPI_COMM_WORLD);
+            }
+            int in = rank + call, sum = -1;
+            MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            ASSERT_EQ(sum, 6 + 4 * call);
+            MPI_Wait(&receive, MPI_STATUS_IGNORE);
+            if (rank == 1) {
+                ASSERT_EQ(data.front() + data.back(), 14);
+            }
+        }
+        // A lead does not nap: its core is for it.
+        if (rank == 0) {
+            EXPECT_EQ(naps(0), 0U);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
     });
 }
 

@@ -40,6 +40,11 @@ public:
         if (step.turn % turns_between_polls == 0) [[unlikely]]
             engine_.polling().poll_all(thread_);
     }
+    /// Does the same, and wakes the ranks that nap until this signal.
+    void release(const Schedule& schedule, const Step& step) {
+        signal(schedule, step);
+        wake_nappers(thread_, schedule);
+    }
     void wait() {
         if (used_ == 0) return;
         wait({local_, used_});
@@ -79,6 +84,7 @@ private:
 
 void await_length(core::Thread& thread, const Schedule& schedule, const Step& step,
                   Failure& failure) {
+    if (step.kind == Step::Kind::await_release) nap(thread, schedule, step);
     await(thread, schedule, step);
     if (step.size != 0 && given_bytes(step) != step.size) [[unlikely]]
         if (mend_length(schedule, step))
@@ -115,8 +121,10 @@ int run(core::Thread& thread, const Schedule& schedule) {
                 messages.wait();
             else if (step.kind == Step::Kind::signal)
                 messages.signal(schedule, step);
-            else if (step.kind == Step::Kind::await)
+            else if (step.kind == Step::Kind::await || step.kind == Step::Kind::await_release)
                 await_length(thread, schedule, step, failure);
+            else if (step.kind == Step::Kind::release)
+                messages.release(schedule, step);
             else if (combining || step.kind != Step::Kind::combine)
                 do_locally(schedule, step);
         }

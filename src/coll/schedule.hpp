@@ -5,6 +5,7 @@
 /// Steps          send, receive  start a message and go on;
 ///                wait           until every message started so far is complete;
 ///                signal, await  go on at once, or when another has signalled (blocking calls);
+///                release, await_release  likewise, if the other waits for other nodes before;
 ///                others         happen when they are reached, after waits for all that they touch.
 ///
 /// The runner (run.hpp) keeps a position and the pending messages, nothing else. A blocking call
@@ -41,8 +42,10 @@ struct Step {
         send_within,  ///< within the local group of an intercommunicator
         receive_within,
         wait,
-        signal,  ///< in scratch memory (shared_wait.hpp)
-        await,   ///< likewise
+        signal,         ///< in scratch memory (shared_wait.hpp)
+        await,          ///< likewise
+        release,        ///< a signal of the node's lead, for which others may nap
+        await_release,  ///< likewise
         copy,
         combine,
         pack,
@@ -53,7 +56,7 @@ struct Step {
     const std::byte* from;             ///< sent, copied, (un)packed; the left operand
     std::byte* to;                     ///< destination; the result
     std::uint64_t size;                ///< bytes, of the packed form; elements of combine
-    std::uint64_t turn = 0;            ///< of signal and await, whose SharedWord is at `to`
+    std::uint64_t turn = 0;            ///< of signals and their waits, whose SharedWord is at `to`
     const std::byte* right = nullptr;  ///< operand of combine
 };
 
@@ -102,6 +105,15 @@ public:
     /// any.
     void await(SharedWord& word, std::uint64_t turn, std::uint64_t bytes, std::int32_t from) {
         add({Step::Kind::await, from, nullptr, reinterpret_cast<std::byte*>(&word), bytes, turn});
+    }
+    /// These do the same. Rank `from` waits for other nodes before it signals.
+    void release(SharedWord& word, std::uint64_t turn, std::uint64_t bytes) {
+        add({Step::Kind::release, rank, nullptr, reinterpret_cast<std::byte*>(&word), bytes, turn});
+    }
+    void await_release(SharedWord& word, std::uint64_t turn, std::uint64_t bytes,
+                       std::int32_t from) {
+        add({Step::Kind::await_release, from, nullptr, reinterpret_cast<std::byte*>(&word), bytes,
+             turn});
     }
     /// Copies bytes. The two places may overlap.
     void copy(const std::byte* from, std::byte* to, std::uint64_t bytes) {

@@ -15,17 +15,21 @@ void shared_barrier(Schedule& schedule) {
         slots.wait_for(schedule.after(distance), 0);
 }
 
-void shared_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root) {
+void shared_bcast(Schedule& schedule, std::byte* data, std::uint64_t bytes, std::int32_t root,
+                  bool root_waits) {
     const Pieces pieces(bytes, 1);
     SharedSlots slots(schedule, pieces.number());
     for (std::uint64_t piece = 0; piece < pieces.number(); ++piece) {
         std::byte* const here = data + pieces.start(piece);
         const std::uint64_t now = pieces.bytes(piece);
+        const bool first_of_far = root_waits && piece == 0;
         if (schedule.rank == root) {
             schedule.copy(here, slots.own(piece, now), now);
-            slots.give(piece, now);
+            first_of_far ? slots.release(piece, now) : slots.give(piece, now);
         } else {
-            schedule.copy(slots.of(root, piece, now), here, now);
+            schedule.copy(
+                first_of_far ? slots.released(root, piece, now) : slots.of(root, piece, now), here,
+                now);
         }
         slots.finish(piece);
     }

@@ -31,6 +31,7 @@
 #include "core/thread.hpp"
 #include "node/stages.hpp"
 #include "objects/communicator.hpp"
+#include "sync/event_count.hpp"
 
 namespace heddle::coll {
 
@@ -59,6 +60,8 @@ struct alignas(cache_line) Standing {
     alignas(cache_line) std::atomic<std::uint64_t> sleepers;
     /// Not 0 if this rank waits, and offers its core meanwhile. A hint (shared_wait.cpp).
     std::atomic<std::uint64_t> waits;
+    /// Ranks that nap until this one releases them.
+    sync::EventCount releases;
     /// The last turn of the last use of each half. Only the rank itself uses it.
     std::uint64_t half_used[2];
 };

@@ -47,6 +47,14 @@ public:
     std::byte* place(std::int32_t rank, std::uint64_t piece, std::uint64_t bytes) const noexcept {
         return layout_.place(rank, turn(piece), bytes);
     }
+    /// These are give() and of(), if `rank` waits for other nodes before it gives.
+    void release(std::uint64_t piece, std::uint64_t bytes) {
+        schedule_.release(layout_.head(schedule_.rank, turn(piece)).word, turn(piece), bytes);
+    }
+    const std::byte* released(std::int32_t rank, std::uint64_t piece, std::uint64_t bytes) {
+        schedule_.await_release(layout_.head(rank, turn(piece)).word, turn(piece), bytes, rank);
+        return place(rank, piece, bytes);
+    }
     void finish(std::uint64_t piece) {
         schedule_.signal(layout_.standing(schedule_.rank).word, turn(piece), 0);
     }

@@ -2,6 +2,7 @@
 #include "coll/shared_wait.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "coll/shared_scratch.hpp"
@@ -18,12 +19,21 @@ constexpr std::int32_t wake_up_tag = 60000;
 /// Pauses before the wait that can sleep: about a microsecond, in which most signals come.
 constexpr int short_spin = 24;
 
+/// Naps before the wait that can sleep for long.
+constexpr int most_naps = 20;
+/// Longer ones would delay other messages. Shorter ones would set the timer of the core.
+constexpr std::chrono::milliseconds longest_nap{1};
+
 Standing& standing_of(const Schedule& schedule, std::int32_t place) noexcept {
     const ScratchLayout layout(schedule.shared->memory, schedule.shared->places);
     return layout.standing(place);
 }
 
 SharedWord& word_of(const Step& step) noexcept { return *reinterpret_cast<SharedWord*>(step.to); }
+
+bool is_crowded(const core::Thread& thread) noexcept {
+    return thread.patience.crowded() || thread.engine->polling().short_of_cores();
+}
 
 progress::Peer peer_of(const Schedule& schedule, const Step& step) noexcept {
     return {standing_of(schedule, step.peer).waits, 1};
@@ -99,8 +109,7 @@ private:
 /// turns at the same time (gang scheduling). This lasts until the kernel takes a core from one of
 /// them.
 bool comes_soon(core::Thread& thread, const Schedule& schedule, const Step& step) noexcept {
-    const bool crowded = thread.patience.crowded() || thread.engine->polling().short_of_cores();
-    const progress::Peer peer = crowded ? peer_of(schedule, step) : progress::Peer();
+    const progress::Peer peer = is_crowded(thread) ? peer_of(schedule, step) : progress::Peer();
     for (int i = 0; i < short_spin && peer.state() != progress::PeerState::waits; ++i) {
         if (word_of(step).reached(step.turn)) return true;
         platform::pause();
@@ -145,6 +154,26 @@ core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std:
     objects::Communicator& communicator = schedule.communicator;
     return p2p::start_send(thread, communicator, communicator.context + 1, nullptr, 0,
                            rank_at(schedule, place), wake_up_tag);
+}
+
+void nap(core::Thread& thread, const Schedule& schedule, const Step& step) {
+    p2p::Polling& polling = thread.engine->polling();
+    const auto reached = [&] { return word_of(step).reached(step.turn); };
+    if (reached() || !polling.may_sleep() || !is_crowded(thread)) return;
+    const Waits waits(standing_of(schedule, schedule.shared->place));
+    sync::EventCount& releases = standing_of(schedule, step.peer).releases;
+    for (int naps = 0; naps < most_naps; ++naps) {
+        p2p::without_shortage(thread, [&] { polling.poll_all(thread); });
+        if (reached()) return;
+        thread.progress.naps.add();
+        releases.wait_for(reached, longest_nap);
+    }
+}
+
+void wake_nappers(core::Thread& thread, const Schedule& schedule) noexcept {
+    // They could not take the core while this rank offered it.
+    if (standing_of(schedule, schedule.shared->place).releases.notify_all())
+        thread.patience.vain_offers = 0;
 }
 
 void await(core::Thread& thread, const Schedule& schedule, const Step& step) {

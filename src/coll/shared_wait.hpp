@@ -9,6 +9,11 @@
 ///                next signal, takes it away, and sends an empty message. A rank that needs no
 ///                message any more takes its mark away itself. If the awaited rank was faster, it
 ///                receives the message. So none is left over.
+/// Naps           the ranks of a node may wait for one that waits for other nodes itself, its lead.
+///                On a core that they share with it, they nap. So the lead has the core when its
+///                message comes, without the turns of ranks that could only look. The lead wakes
+///                them at once (sync/event_count.hpp). A nap ends by itself after a millisecond.
+///                Meanwhile the rank makes no progress on anything else.
 /// Order          the store of a signal and the look at the marks have no order by themselves. The
 ///                fence of the rank that goes to sleep orders them (sync/asymmetric_fence.hpp).
 
@@ -30,6 +35,12 @@ void signal(const Step& step) noexcept;
 /// starts. No other rank will.
 std::uint64_t take_sleepers(const Schedule& schedule) noexcept;
 core::Request* send_wake_up(core::Thread& thread, const Schedule& schedule, std::int32_t place);
+
+/// Naps until the step's rank has given its signal, or for some time, if other threads want this
+/// core.
+void nap(core::Thread& thread, const Schedule& schedule, const Step& step);
+/// Wakes the ranks that nap until a signal of this one. To be called after the signal.
+void wake_nappers(core::Thread& thread, const Schedule& schedule) noexcept;
 
 /// Waits until the step's rank has given its signal.
 void await(core::Thread& thread, const Schedule& schedule, const Step& step);

@@ -2,33 +2,15 @@
 /// Tests which processes share cores.
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include "objects/process.hpp"
 #include "p2p/engine.hpp"
 #include "testing/job.hpp"
+#include "testing/one_core.hpp"
 
 namespace {
 
-/// Restricts the calling thread, and threads that it starts, to one core.
-class OnOneCore {
-public:
-    OnOneCore() {
-        sched_getaffinity(0, sizeof before_, &before_);
-        int core = 0;
-        while (!CPU_ISSET(core, &before_)) ++core;
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(core, &one);
-        sched_setaffinity(0, sizeof one, &one);
-    }
-    ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
-    OnOneCore(const OnOneCore&) = delete;
-    OnOneCore& operator=(const OnOneCore&) = delete;
-
-private:
-    cpu_set_t before_;
-};
+using heddle::testing::OnOneCore;
 
 bool here_is_short_of_cores() {
     return heddle::objects::attached_thread()->process->engine->polling().short_of_cores();

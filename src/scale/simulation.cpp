@@ -92,7 +92,9 @@ bool Simulation::may_step(Rank& rank) {
         if (at_end) ++rank.call;
         return true;
     }
-    if (steps[rank.at].kind == Step::Kind::await && !has_signal(rank, steps[rank.at])) return false;
+    const bool awaits = steps[rank.at].kind == Step::Kind::await ||
+        steps[rank.at].kind == Step::Kind::await_release;
+    if (awaits && !has_signal(rank, steps[rank.at])) return false;
     step(rank, steps[rank.at++]);
     return true;
 }
@@ -101,8 +103,10 @@ void Simulation::step(Rank& rank, const Step& step) {
     switch (step.kind) {
         case Step::Kind::send: return send(rank, step);
         case Step::Kind::receive: return receive(rank, step);
-        case Step::Kind::signal: return signal(rank, step);
-        case Step::Kind::await: return spend(rank, parameters_.step_us);
+        case Step::Kind::signal:
+        case Step::Kind::release: return signal(rank, step);
+        case Step::Kind::await:
+        case Step::Kind::await_release: return spend(rank, parameters_.step_us);
         default: return work(rank, step);
     }
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <limits>
 #include <sched.h>
 
 #include "platform/cpu.hpp"
@@ -37,6 +38,9 @@ struct NativeWorld {
     }
     static void wake_one(std::atomic<std::uint32_t>& word) noexcept {
         platform::futex_wake(word, 1, scope);
+    }
+    static void wake_all(std::atomic<std::uint32_t>& word) noexcept {
+        platform::futex_wake(word, std::numeric_limits<int>::max(), scope);
     }
     static void pause() noexcept { platform::pause(); }
     /// After so many pauses in one wait a spinning lock offers its core.

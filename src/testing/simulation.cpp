@@ -351,6 +351,17 @@ void Simulation::wake_one(const std::atomic<std::uint32_t>& word) {
     chosen->sleeps_on = nullptr;
 }
 
+void Simulation::wake_all(const std::atomic<std::uint32_t>& word) {
+    schedule();
+    running_->drain();
+    note("wake all", &word);
+    for (auto& fiber : fibers_) {
+        if (fiber->state != Fiber::State::asleep || fiber->sleeps_on != &word) continue;
+        fiber->state = Fiber::State::ready;
+        fiber->sleeps_on = nullptr;
+    }
+}
+
 void Simulation::yield() {
     schedule();
     if (Fiber* next = choose(true)) switch_to(next);

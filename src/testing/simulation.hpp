@@ -84,6 +84,7 @@ public:
     void heavy();
     void wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, bool limited);
     void wake_one(const std::atomic<std::uint32_t>& word);
+    void wake_all(const std::atomic<std::uint32_t>& word);
     void yield();
     const Options& options() const noexcept { return options_; }
 
@@ -224,6 +225,9 @@ struct SimulatedWorld {
     }
     static void wake_one(Atom<std::uint32_t>& word) noexcept {
         if (Simulation* s = Simulation::current()) s->wake_one(word.word());
+    }
+    static void wake_all(Atom<std::uint32_t>& word) noexcept {
+        if (Simulation* s = Simulation::current()) s->wake_all(word.word());
     }
     static void pause() noexcept { Simulation::point(); }
     static constexpr int pauses_before_offer = 8;
