@@ -45,7 +45,7 @@ public:
     /// Takes pieces that have been stored. Returns true if there were any.
     bool take() noexcept {
         const std::uint64_t stored = ring_.stored(manifest_);
-        if (stored == taken_) return false;
+        if (stored <= taken_) return false;  // less: a piece was passed over
         while (taken_ < stored) {
             step();
             if (taken_ < wanted_)
@@ -64,7 +64,7 @@ public:
         return {taken_, std::min(piece_.bytes, wanted_ - std::min(wanted_, taken_))};
     }
     /// Returns whether that piece is still not stored, after it was read by other means.
-    bool stored_nothing_more() const noexcept { return ring_.stored(manifest_) == taken_; }
+    bool stored_nothing_more() const noexcept { return ring_.stored(manifest_) <= taken_; }
     /// Passes over that piece, which has been read by other means.
     void skip() noexcept { finish_piece(); }
     /// Ends all looks at the message.

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "mpi.h"
+#include "p2p/payload/incoming_stream.hpp"
 #include "testing/job.hpp"
 
 namespace {
@@ -91,6 +94,41 @@ TEST(Streams, that_fill_the_ring_before_anything_is_received_come_otherwise) {
             ASSERT_EQ(in, pattern(bytes, 1)) << i;
         }
     });
+}
+
+/// The sender has lost its core in the middle of a piece, which was read out of its memory. The
+/// receiver must not take the pieces stored before for new ones, and spin.
+TEST(Streams, that_run_ahead_of_their_sender_find_nothing_stored) {
+    using heddle::node::Piece;
+    const auto ring = std::make_unique<heddle::node::PayloadRing>();
+    const heddle::node::PayloadConsumer consumer(*ring);
+    heddle::node::PayloadProducer producer(*ring, sizeof ring->data);
+    consumer.be_ready();
+    ASSERT_TRUE(producer.is_ready());
+    const Bytes data = pattern(300'000, 1);
+    const std::optional<unsigned> manifest = producer.take_manifest();
+    ASSERT_TRUE(manifest);
+    const heddle::node::Room room = producer.claim(*manifest, 0, data.size());
+    ASSERT_GT(room.bytes, room.first.bytes) << "several pieces";
+
+    heddle::p2p::IncomingStream stream(consumer, *manifest, nullptr, data.size(), 0);
+    ASSERT_EQ(stream.close(), room.bytes);
+    (void)stream.unstored();
+    stream.skip();
+    EXPECT_EQ(stream.taken(), room.first.bytes);
+    EXPECT_FALSE(stream.take());
+    (void)stream.unstored();
+    EXPECT_TRUE(stream.stored_nothing_more());
+
+    std::uint64_t stored = 0;
+    for (Piece piece = room.first; stored < room.bytes;
+         piece = producer.next_piece(piece, room.bytes - stored)) {
+        producer.store(piece, reinterpret_cast<const std::byte*>(data.data()) + stored);
+        stored += piece.bytes;
+        producer.publish(*manifest, stored);
+        EXPECT_EQ(stream.take(), stored > room.first.bytes);
+    }
+    EXPECT_EQ(stream.taken(), room.bytes);
 }
 
 }  // namespace
