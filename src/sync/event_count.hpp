@@ -5,10 +5,11 @@
 ///
 /// Contract       Sleeper: wait_for(holds).   Notifier: make it hold; notify_all().
 ///                No notification is missed: the sleeper sees that it holds, or is woken.
-/// Order          both sides change `sleepers_` by an atomic operation. These have one order. The
+/// Order          both sides change `announced_` by an atomic operation. These have one order. The
 ///                notifier comes later, and sees the sleeper. Or it comes earlier, and the sleeper
 ///                sees all that the notifier has done before.
-/// Cost           of notify_all() without sleepers: one atomic operation.
+/// Cost           of notify_all() without sleepers: one atomic operation. After a sleep that ends
+///                by itself, one notification makes a system call in vain.
 
 #include <atomic>
 #include <cstdint>
@@ -25,21 +26,20 @@ public:
     /// Sleeps until notify_all(), for at most `limit`, unless `holds()`. May return early.
     template <class Condition, class Duration>
     void wait_for(Condition&& holds, Duration limit) noexcept {
-        sleepers_.fetch_add(1, acq_rel);                           // E1: pairs with E2
+        announced_.exchange(1, acq_rel);                           // E1: pairs with E2
         const std::uint32_t notifications = count_.load(acquire);  // E3: pairs with E4
         if (!holds()) World::wait_for(count_, notifications, limit);
-        sleepers_.fetch_sub(1, relaxed);
     }
-    /// Wakes all sleepers. Returns false if there were none.
+    /// Wakes all sleepers. Returns false if there were none since the last call.
     bool notify_all() noexcept {
-        if (sleepers_.fetch_add(0, acq_rel) == 0) return false;  // E2: pairs with E1
+        if (announced_.exchange(0, acq_rel) == 0) return false;  // E2: pairs with E1
         count_.fetch_add(1, release);                            // E4: pairs with E3
         World::wake_all(count_);
         return true;
     }
 
 private:
-    typename World::template Atom<std::uint32_t> sleepers_{0}, count_{0};
+    typename World::template Atom<std::uint32_t> announced_{0}, count_{0};
 };
 
 using EventCount = BasicEventCount<>;
