@@ -336,6 +336,7 @@ bool fits_levels(const Schedule& schedule, const Nodes& nodes, const Call& call)
         case Collective::scatter: return times(nodes.most, call.bytes) <= most_dealt;
         case Collective::allgather:
             return call.bytes <= most_dealt || may_share_on_nodes(schedule, nodes);
+        case Collective::allgatherv: return may_share_on_nodes(schedule, nodes);
         case Collective::alltoall:
             return times(nodes.most, all) <= most_dealt || schedule.size <= most_relaying;
         default: return false;
@@ -606,6 +607,10 @@ void levels_allgather(Schedule& schedule, Block mine, const Blocks& all) {
     if (bytes <= most_dealt) schedule.copy(company.deal(data, bytes), data, bytes);
     company.finish();
     if (bytes > most_dealt) company.bcast(data, bytes);
+}
+
+void levels_allgatherv(Schedule& schedule, const Blocks& all) {
+    long_allgather(schedule, nodes_of(schedule), all);
 }
 
 namespace {

@@ -43,6 +43,8 @@ void levels_gather(Schedule& schedule, Block mine, const Blocks& all, std::int32
 void levels_scatter(Schedule& schedule, const Blocks& all, Block mine, std::int32_t root);
 /// The block of this process need not be in its place in `all` yet.
 void levels_allgather(Schedule& schedule, Block mine, const Blocks& all);
+/// Blocks may differ. That of this process is in its place.
+void levels_allgatherv(Schedule& schedule, const Blocks& all);
 /// Long blocks go from each rank to each other one at once. `out` may be `in`: in place.
 void levels_alltoall(Schedule& schedule, const Blocks& out, const Blocks& in, bool in_place);
 

@@ -143,6 +143,18 @@ void exchange_all(int rank, int ranks, int count) {
                    &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check("iallgather", gathered);
+    std::vector<int> counts, places;
+    for (int from = 0; from < ranks; ++from) {
+        counts.push_back(from % 3 == 1 ? 0 : count - from % 2);
+        places.push_back(from * count);
+    }
+    got = blocks;  // stays where no rank gives anything
+    MPI_Allgatherv(mine.data(), counts[static_cast<std::size_t>(rank)], MPI_INT, got.data(),
+                   counts.data(), places.data(), MPI_INT, MPI_COMM_WORLD);
+    check("allgatherv", [&](int from, int i) {
+        return i < counts[static_cast<std::size_t>(from)] ? element(from, 0, i)
+                                                          : element(rank, from, i);
+    });
     const auto exchanged = [&](int from, int i) { return element(from, rank, i); };
     MPI_Alltoall(blocks.data(), count, MPI_INT, got.data(), count, MPI_INT, MPI_COMM_WORLD);
     check("alltoall", exchanged);
