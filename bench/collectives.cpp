@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* usage =
     "collectives --operations barrier,bcast,allreduce,allgather,alltoall --sizes 8,1K,64K,1M\n"
-    "            (also reduce; and ibarrier, ibcast, ireduce, iallreduce, iallgather, ialltoall: a "
+    "            (also reduce, allgatherv; and ibarrier, ibcast, ireduce, iallreduce, iallgather, "
+    "ialltoall: a "
     "call and a wait)\n"
     "            --threads N --seconds S (of one repetition) --repetitions N\n";
 
@@ -72,6 +73,16 @@ const std::map<std::string, Call> calls_by_name = {
     {"allgather",
      [](Lane& lane, int size) {
          MPI_Allgather(lane.in.data(), size, MPI_BYTE, lane.out.data(), size, MPI_BYTE, lane.comm);
+     }},
+    {"allgatherv",
+     [](Lane& lane, int size) {
+         std::vector<int> counts, places;
+         for (int rank = 0; rank < bench::ranks(); ++rank) {
+             counts.push_back(size);
+             places.push_back(rank * size);
+         }
+         MPI_Allgatherv(lane.in.data(), size, MPI_BYTE, lane.out.data(), counts.data(),
+                        places.data(), MPI_BYTE, lane.comm);
      }},
     {"alltoall",
      [](Lane& lane, int size) {

@@ -26,8 +26,9 @@ public:
     /// Sleeps until notify_all(), for at most `limit`, unless `holds()`. May return early.
     template <class Condition, class Duration>
     void wait_for(Condition&& holds, Duration limit) noexcept {
-        announced_.exchange(1, acq_rel);                           // E1: pairs with E2
+        // Before E1: a notification that takes the announcement away changes this count.
         const std::uint32_t notifications = count_.load(acquire);  // E3: pairs with E4
+        announced_.exchange(1, acq_rel);                           // E1: pairs with E2
         if (!holds()) World::wait_for(count_, notifications, limit);
     }
     /// Wakes all sleepers. Returns false if there were none since the last call.
