@@ -12,6 +12,16 @@ COUNTS = (2, 4)
 EACH = 2
 
 
+def run_by(launcher, words):
+    """Runs PROGRAM, again if the launcher itself has crashed. PRRTE's does so now and then while it ends a job. Then the
+    shell says so, and the exit code says nothing about the job."""
+    for _ in range(3):
+        ended = hosts.run(2, f"{hosts.LAUNCHERS[launcher](2, EACH)} {PROGRAM} {words}")
+        if launcher != "prterun" or ended.code != 139 or not ended.err.endswith("Segmentation fault\n"):
+            break
+    return ended
+
+
 class Programs(unittest.TestCase):
     def assert_done(self, what, counts=COUNTS):
         for name, launcher in hosts.LAUNCHERS.items():
@@ -86,7 +96,7 @@ class Programs(unittest.TestCase):
         expected = {"abort 7": {"hydra": 7, "prterun": 7}, "exit 3": {"hydra": 3, "prterun": 3}, "die": {"prterun": 137}}
         for words, codes in expected.items():
             for launcher, code in codes.items():
-                ended = hosts.run(2, f"{hosts.LAUNCHERS[launcher](2, EACH)} {PROGRAM} {words}")
+                ended = run_by(launcher, words)
                 self.assertEqual(ended.code, code, f"{launcher}: {ended}")
                 self.assertNotIn("left behind", ended.err)
 
