@@ -11,9 +11,8 @@ namespace {
 
 constexpr const char* usage =
     "collectives --operations barrier,bcast,allreduce,allgather,alltoall --sizes 8,1K,64K,1M\n"
-    "            (also reduce, allgatherv; and ibarrier, ibcast, ireduce, iallreduce, iallgather, "
-    "ialltoall: a "
-    "call and a wait)\n"
+    "            (also reduce, allgatherv; and ibarrier, ibcast, ireduce, iallreduce,\n"
+    "            iallgather, ialltoall: a call and a wait)\n"
     "            --threads N --seconds S (of one repetition) --repetitions N\n";
 
 struct Plan {
